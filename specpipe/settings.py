@@ -1,0 +1,107 @@
+"""What an instance is made of: frozen, composed, read from TOML; an unknown or mistyped key is an error.
+
+Each role is handed only its own part. Command-line flags are laid over the file by `merged`.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import msgspec
+from msgspec import Meta, Struct
+
+from specpipe.errors import SettingsError
+
+Dtype = Literal["auto", "float32", "bfloat16"]
+Chance = Annotated[float, Meta(ge=0.0, le=1.0)]
+Milliseconds = Annotated[float, Meta(ge=0.0, le=60_000.0)]
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of all settings: immutable, and unknown keys are refused."""
+
+
+class ModelSettings(Part, frozen=True):
+    """Which model a worker serves and where it runs.
+
+    `name` is a shipped name (`smollm2`), a local folder or a hub id; for the draft also `auto`, `none`,
+    `ngram`, or a model with `+ngram` behind it. `threads` 0 and empty `cores` leave the choice to the
+    launcher. `trust_remote_code` allows code that comes with this model to run.
+    """
+
+    name: str
+    device: str = "auto"
+    dtype: Dtype = "auto"
+    threads: Annotated[int, Meta(ge=0, le=1024)] = 0
+    cores: tuple[int, ...] = ()
+    trust_remote_code: bool = False
+
+
+class SpeculationSettings(Part, frozen=True):
+    """How drafts are grown and checked: `nodes` N drafted rows in a pass (0: chosen by measurement),
+    `lanes` M nodes in a drafter step, `fan` F children of each.
+    """
+
+    mode: Literal["pipelined", "sequential", "target"] = "pipelined"
+    nodes: Annotated[int, Meta(ge=0, le=1024)] = 0
+    lanes: Annotated[int, Meta(ge=1, le=1024)] = 8
+    fan: Annotated[int, Meta(ge=1, le=64)] = 4
+
+
+class EngineSettings(Part, frozen=True):
+    """Room and arithmetic of both workers.
+
+    `context` bounds the positions of a request (0: the model's own limit), `requests` those open at once,
+    `waiting` those queued. `batch_invariant` fixes the widths of all arithmetic, so that a row has the
+    same bits whatever runs beside it.
+    """
+
+    context: Annotated[int, Meta(ge=0, le=1 << 22)] = 0
+    requests: Annotated[int, Meta(ge=1, le=1024)] = 4
+    waiting: Annotated[int, Meta(ge=0, le=1 << 20)] = 256
+    batch_invariant: bool = True
+
+
+class SimulatedSettings(Part, frozen=True):
+    """The simulated devices: `w[r]` is the chance that the true token is the draft's choice of rank r."""
+
+    w: Annotated[tuple[Chance, ...], Meta(min_length=1, max_length=64)] = (0.7, 0.12, 0.05, 0.03)
+    draft_ms: Milliseconds = 5.0
+    target_ms: Milliseconds = 100.0
+    row_ms: Milliseconds = 0.0
+
+
+class Settings(Part, frozen=True):
+    """All of an instance."""
+
+    target: ModelSettings = ModelSettings("smollm2")
+    draft: ModelSettings = ModelSettings("auto")
+    speculation: SpeculationSettings = SpeculationSettings()
+    engine: EngineSettings = EngineSettings()
+    simulated: SimulatedSettings = SimulatedSettings()
+    transport: Literal["ipc", "tcp"] = "ipc"
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a TOML file; raise `SettingsError` that names the file and the key."""
+        try:
+            return cls.of(tomllib.loads(path.read_text("utf-8")))
+        except OSError as error:
+            raise SettingsError(f"cannot read {path}: {error.strerror}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, SettingsError) as error:
+            raise SettingsError(f"{path}: {error}") from error
+
+    @classmethod
+    def of(cls, tree: dict[str, Any]) -> Self:
+        """Build from nested plain values; raise `SettingsError` that names the key."""
+        try:
+            return msgspec.convert(tree, cls)
+        except msgspec.ValidationError as error:
+            raise SettingsError(str(error)) from error
+
+    def merged(self, changes: dict[str, dict[str, Any]]) -> Self:
+        """Return these settings with `changes` (part -> key -> value) laid over them; None changes nothing."""
+        tree = msgspec.to_builtins(self)
+        for part, values in changes.items():
+            tree[part] |= {key: value for key, value in values.items() if value is not None}
+        return self.of(tree)

@@ -1,0 +1,38 @@
+"""What the drafter receives beside `Open`, `Close` and `Stop`: where its peer is, and what was committed."""
+
+from typing import ClassVar
+
+from specpipe.words.messages.fields import Address, Count, Id, Life, Message, Name, Reals, Seconds, Tokens
+
+
+class Peer(Message, frozen=True, tag="peer"):
+    """Where the drafter finds the verifier's data link."""
+
+    edges: Address
+    verdicts: Address
+
+
+class Verdict(Message, frozen=True, tag="verdict"):
+    """What one pass committed for one request; sent to the drafter (droppable) and the coordinator (reliable).
+
+    `tokens` continue the output at index `start`; all but the last were drafted and accepted, the last
+    is the correction or the bonus. `log_p` are the target's raw log-probabilities of the tokens.
+    `checked` counts the drafted rows of this request in the pass, `chain` those of them on its
+    first-choice chain. `hit` says that the new root was already in the trie. `began` and `ended` are on
+    the host's monotonic clock. `finish` is empty while the request goes on.
+    """
+
+    FRAMES: ClassVar[dict[str, str]] = {"tokens": "<i4", "log_p": "<f4"}
+    EQUAL: ClassVar[tuple[tuple[str, ...], ...]] = (("tokens", "log_p"),)
+
+    request: Id
+    life: Life
+    start: Count
+    checked: Count
+    chain: Count
+    hit: bool
+    began: Seconds
+    ended: Seconds
+    finish: Name
+    tokens: Tokens
+    log_p: Reals

@@ -1,0 +1,71 @@
+"""What the verifier receives: requests from the coordinator, edges from the drafter."""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from specpipe.words.messages.fields import Count, Hashes, Id, Life, Message, Reals, Seconds, Tokens
+from specpipe.words.sampling import Ending, Mode, Sampling
+
+
+class Open(Message, frozen=True, tag="open"):
+    """Start, or after a death resume, a request; sent to both workers.
+
+    `prompt` and `committed` are kept apart, so that the budget and the noise count the right ones.
+    A later `life` of the same request replaces the earlier one.
+    `nodes` is the most drafted rows a pass may check for it, or 0 to let the verifier choose.
+    """
+
+    FRAMES: ClassVar[dict[str, str]] = {"prompt": "<i4", "committed": "<i4"}
+
+    request: Id
+    life: Life
+    mode: Mode
+    sampling: Sampling
+    ending: Ending
+    nodes: Annotated[int, Meta(ge=0, le=1024)]
+    prompt: Tokens
+    committed: Tokens
+
+
+class Close(Message, frozen=True, tag="close"):
+    """Forget a request; a request that is not open is no fault."""
+
+    request: Id
+
+
+class Stop(Message, frozen=True, tag="stop"):
+    """End the worker in an orderly way."""
+
+
+class Recall(Message, frozen=True, tag="recall"):
+    """Send again what was committed from output index `start` on: the coordinator saw a gap."""
+
+    request: Id
+    start: Count
+
+
+class Edges(Message, frozen=True, tag="edges"):
+    """Drafted tokens, each keyed by the hash of the prefix that it continues (see `words.prefix`).
+
+    `chances` are the drafter's estimates that the token is right, given its parent.
+    `step_s` is the recent duration of one drafter step. `steps` counts the steps so far.
+    """
+
+    FRAMES: ClassVar[dict[str, str]] = {"parents": "<u8", "tokens": "<i4", "log_q": "<f4", "chances": "<f4"}
+    EQUAL: ClassVar[tuple[tuple[str, ...], ...]] = (("parents", "tokens", "log_q", "chances"),)
+
+    request: Id
+    steps: Count
+    step_s: Seconds
+    parents: Hashes
+    tokens: Tokens
+    log_q: Reals
+    chances: Reals
+
+
+class Resync(Message, frozen=True, tag="resync"):
+    """Repeat the verdicts of a request from output index `start` on: the drafter saw a gap."""
+
+    request: Id
+    start: Count
