@@ -1,0 +1,1 @@
+"""The other end of the coordinator: asks, and reads the answers."""
