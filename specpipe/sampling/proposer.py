@@ -1,0 +1,81 @@
+"""The drafter's guesses: what the sampler would choose from the draft's logits, and the runners-up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from specpipe.sampling import warp
+from specpipe.sampling.cache import NoiseCache, all_tokens
+from specpipe.sampling.ranking import ranked, require_numbers
+from specpipe.sampling.sampler import Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Ranked guesses, all arrays [rows, fan].
+
+    `log_q` is the draft's log-probability after the processors (greedy: of the raw logits). `gaps` are
+    score margins in nats, noise included: rank 0 over rank 1, every other rank under rank 0. Where fewer
+    tokens than `fan` remain: token -1, log_q minus infinity, gap infinity.
+    """
+
+    tokens: npt.NDArray[np.int64]
+    log_q: npt.NDArray[np.float32]
+    gaps: npt.NDArray[np.float32]
+
+
+class Proposer:
+    """Ranks tokens by log q + g with the noise that the verifier will use; greedy rows without noise.
+
+    `token_ids` [columns] is given where the draft's head is a subset of the vocabulary. Ids from
+    `vocabulary` on are padding and never proposed.
+    """
+
+    def __init__(
+        self, vocabulary: int, token_ids: Tensor | None, device: torch.device | str = "cpu", capacity: int = 64
+    ) -> None:
+        ids = all_tokens(vocabulary, device) if token_ids is None else token_ids.to(device, torch.int64)
+        # Ascending ids make the first of equal columns the lowest token.
+        self._columns = ids.argsort()[: int((ids < vocabulary).sum())]
+        self._token_ids = ids[self._columns]
+        self._prefix = torch.equal(self._columns, torch.arange(len(self._columns), device=device))
+        self.noise = NoiseCache(self._token_ids, capacity)
+
+    def propose(self, logits: Tensor, spots: Sequence[Spot], fan: int) -> Proposals:
+        """Rank the best `fan` tokens of each row of `logits`, float32 [rows, columns]; `spots` [rows].
+
+        Raises `WorkerError` where a row holds NaN or infinity.
+        """
+        rows = logits[:, : len(self._columns)] if self._prefix else logits[:, self._columns]
+        raw = rows.log_softmax(-1)
+        require_numbers(raw[:, 0])
+        greedy = all(spot.sampling.greedy for spot in spots)
+        log_q, scores = (raw, rows) if greedy else self._scored(rows, spots)
+        columns, values = ranked(scores, max(fan, 2))
+        absent = values[:, :fan].isneginf()
+        tokens = self._token_ids[columns[:, :fan]].masked_fill_(absent, -1)
+        return Proposals(
+            tokens.cpu().numpy(),
+            log_q.gather(1, columns[:, :fan]).masked_fill_(absent, -torch.inf).cpu().numpy(),
+            _gaps(values)[:, :fan].float().cpu().numpy(),
+        )
+
+    def _scored(self, rows: Tensor, spots: Sequence[Spot]) -> tuple[Tensor, Tensor]:
+        pairs = [self._row(row, spot) for row, spot in zip(rows, spots, strict=True)]
+        return torch.stack([q for q, _ in pairs]).log_softmax(-1), torch.stack([score for _, score in pairs])
+
+    def _row(self, row: Tensor, spot: Spot) -> tuple[Tensor, Tensor]:
+        if spot.sampling.greedy:
+            return row, row.double()
+        left = warp.processed(row, spot.sampling)
+        return left, left + self.noise.vector(spot.sampling.seed, spot.position)
+
+
+def _gaps(values: Tensor) -> Tensor:
+    gaps = values[:, :1] - values
+    gaps[:, 0] = values[:, 0] - values[:, 1]
+    return gaps
