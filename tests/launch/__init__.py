@@ -1,0 +1,1 @@
+"""What `launch/` and the documentation tell people to type exists."""
