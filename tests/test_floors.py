@@ -20,7 +20,7 @@ print(*sorted({HEAVY!r} & set(sys.modules)))
 
 def _rooms() -> list[str]:
     names = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in PACKAGE.rglob("*.py")}
-    return sorted(names - WITH_TORCH - {"__init__"})
+    return sorted(names - WITH_TORCH - {"__init__", "__main__"})
 
 
 def _modules(room: str) -> list[str]:
