@@ -1,5 +1,6 @@
 """What a worker hands to its model: the rows of one forward pass, as arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -21,7 +22,7 @@ class Batch:
 
     Shapes: `lanes`, `tokens`, `positions`, `slots`, `prefixes` [rows]; `visible` [rows, shown], where
     shown is above the highest visible slot. `prefixes` hold the hash of the text up to and including
-    the row's token.
+    the row's token, or 0 where no logits are wanted.
     """
 
     lanes: Ints
@@ -47,3 +48,20 @@ class Batch:
             visible=shown[None, :] <= positions[:, None],
             prefixes=np.array(prefixes, np.uint64),
         )
+
+    @classmethod
+    def joined(cls, batches: Sequence["Batch"]) -> Self:
+        """Return the rows of several batches, one after the other."""
+        shown = max(batch.visible.shape[1] for batch in batches)
+        return cls(
+            lanes=np.concatenate([batch.lanes for batch in batches]),
+            tokens=np.concatenate([batch.tokens for batch in batches]),
+            positions=np.concatenate([batch.positions for batch in batches]),
+            slots=np.concatenate([batch.slots for batch in batches]),
+            visible=np.concatenate([_padded(batch.visible, shown) for batch in batches]),
+            prefixes=np.concatenate([batch.prefixes for batch in batches]),
+        )
+
+
+def _padded(visible: Bools, shown: int) -> Bools:
+    return np.pad(visible, ((0, 0), (0, shown - visible.shape[1])))

@@ -10,6 +10,8 @@ FinishReason = Literal["stop", "length"]
 
 MAX_SEED = (1 << 64) - 1
 MAX_TOKENS = 1 << 20
+# The K of the papers, for sequential requests that do not say.
+SEQUENTIAL_NODES = 5
 
 
 class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
