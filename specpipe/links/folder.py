@@ -71,7 +71,7 @@ class RunFolder:
 def base_folder() -> Path:
     """Return the folder that holds all run folders of this user; it need not exist yet."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if runtime and Path(runtime).is_dir() and Path(runtime).stat().st_uid == os.geteuid():
+    if runtime and _owned(Path(runtime)):
         return Path(runtime, "specpipe")
     return Path("/tmp", f"specpipe-{os.geteuid()}")  # noqa: S108 - made private and checked before any use
 
@@ -98,6 +98,14 @@ def running(base: Path | None = None) -> list[Instance]:
 def discard(folder: Path) -> None:
     """Remove a run folder, also from a process that did not create it."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _owned(path: Path) -> bool:
+    try:
+        facts = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
 
 
 def _private(base: Path) -> Path:

@@ -19,7 +19,7 @@ class Sockets:
 
     def __init__(self) -> None:
         self._context: zmq.Context[Socket] = zmq.Context()
-        self._context.setsockopt(zmq.BLOCKY, 0)
+        self._open: list[Socket] = []
 
     def open(self, kind: int, *, high_water: int, linger_ms: int) -> Socket:
         """Return a new socket, neither bound nor connected.
@@ -28,6 +28,7 @@ class Sockets:
         closed socket may go on to deliver.
         """
         socket = self._context.socket(kind)
+        self._open = [*(each for each in self._open if not each.closed), socket]
         socket.setsockopt(zmq.SNDHWM, high_water)
         socket.setsockopt(zmq.RCVHWM, high_water)
         socket.setsockopt(zmq.LINGER, linger_ms)
