@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.leaks import Census, end_processes, left_since
 
 _RUNTIME = pytest.StashKey[Path]()
+
+# How long an example takes says nothing on a machine that is shared; pytest-timeout catches what hangs.
+settings.register_profile("specpipe", settings.default, deadline=None)
+settings.load_profile("specpipe")
 
 
 def pytest_configure(config: pytest.Config) -> None:
