@@ -6,15 +6,14 @@ trees (EAGLE-2, Sequoia) are what best-first growth does where each is best.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from specpipe.minds.calibration import Calibration, Mark
 from specpipe.minds.draft import Draft
 from specpipe.minds.stepping import Step, Stepper
 from specpipe.words.messages import Close, Edges, Message, Open, Resync, Verdict
+from specpipe.words.proposals import Proposals
 from specpipe.words.trie import Node
 
 # A node less likely than this is not expanded, and one less likely than the other not sent: the verifier
@@ -23,17 +22,6 @@ LEAST_EXPANDED = 1e-4
 LEAST_SENT = 1e-3
 _CHAIN_GUESSES = 8
 _DEEPEST = 64
-
-
-class Proposals(NamedTuple):
-    """What the draft model says of each row: its best children, best first; token -1 where it has no more.
-
-    Shapes [rows, fan]: `tokens` int64, `log_q` and `gaps` float32 (see `calibration.Mark`).
-    """
-
-    tokens: npt.NDArray[np.int64]
-    log_q: npt.NDArray[np.float32]
-    gaps: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

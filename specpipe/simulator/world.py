@@ -10,11 +10,12 @@ import numpy as np
 
 from specpipe.minds import drafting, verifying
 from specpipe.minds.costs import PassCosts
-from specpipe.minds.drafting import Drafting, Proposals
+from specpipe.minds.drafting import Drafting
 from specpipe.minds.stepping import Step
 from specpipe.minds.verifying import Pass, Verifying, Work
 from specpipe.words import planted
 from specpipe.words.messages import Edges, Message, Open, Resync, Verdict
+from specpipe.words.proposals import Proposals
 
 
 def calm(_: Message) -> Sequence[float]:

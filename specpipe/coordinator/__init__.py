@@ -1,0 +1,1 @@
+"""The coordinator: between clients and workers, without a model and without torch."""

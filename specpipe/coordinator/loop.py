@@ -1,0 +1,48 @@
+"""The coordinator's loop."""
+
+from collections.abc import Sequence
+
+from specpipe.clock import now
+from specpipe.links.seam import Hub
+from specpipe.links.wait import wait
+from specpipe.minds.booking import Action, Booking, ToClient
+from specpipe.process.ending import Ending
+from specpipe.trace import Recorder, Silence
+from specpipe.words.messages import Finished, Halt, Started, Verdict
+
+
+class Coordinator:
+    """Reads messages, asks its mind, sends what it says."""
+
+    def __init__(self, mind: Booking, workers: Hub, clients: Hub, ending: Ending, trace: Recorder | Silence) -> None:
+        self._mind = mind
+        self._workers = workers
+        self._clients = clients
+        self._ending = ending
+        self._trace = trace
+
+    def run(self) -> None:
+        """Coordinate until asked to end; then end every request that is still open."""
+        while not self._ending.asked:
+            wait([self._workers, self._clients, self._ending.descriptor], None)
+            for peer, message in self._workers.receive():
+                self._carry_out(self._mind.worker_said(peer, message, now()))
+                self._follow(message)
+            for peer, message in self._clients.receive():
+                self._carry_out(self._mind.client_said(peer, message, now()))
+        self._carry_out(self._mind.halt(now()))
+
+    def _follow(self, message: object) -> None:
+        if isinstance(message, Verdict):
+            self._trace.instant("verdict", now(), request=message.request, committed=len(message.tokens))
+        elif isinstance(message, Halt):
+            self._ending.ask()
+
+    def _carry_out(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            if not isinstance(action, ToClient):
+                self._workers.send(action.peer, action.message)
+            elif not self._clients.send(action.peer, action.message):
+                self._carry_out(self._mind.client_lost(action.peer, now()))
+            elif isinstance(action.message, Started | Finished):
+                self._trace.instant(type(action.message).__name__.lower(), now())

@@ -1,0 +1,31 @@
+"""The draft model at work: from the rows of a step to its best next tokens."""
+
+import torch
+
+from specpipe.minds.stepping import Row, Step
+from specpipe.models.seam import Executor
+from specpipe.sampling.proposer import Proposer
+from specpipe.sampling.sampler import Spot
+from specpipe.words.proposals import Proposals
+
+
+class Guesser:
+    """Runs steps on a model; `vocabulary` is the size of the tokenizer, `fan` the children of each row."""
+
+    def __init__(self, executor: Executor, vocabulary: int, fan: int) -> None:
+        self._executor = executor
+        self._fan = fan
+        self._proposer = Proposer(vocabulary, executor.facts.token_ids, executor.facts.device)
+
+    def guess(self, step: Step) -> Proposals | None:
+        """Run a step; return the best children of each row, or None for a prefill."""
+        with torch.inference_mode():
+            if step.prefill:
+                self._executor.prefill(step.batch)
+                return None
+            logits = self._executor.decode(step.batch)
+            return self._proposer.propose(logits, [_spot(row) for row in step.rows], self._fan)
+
+
+def _spot(row: Row) -> Spot:
+    return Spot(row.draft.request.sampling, row.position + 1)

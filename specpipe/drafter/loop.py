@@ -1,0 +1,128 @@
+"""The drafter's loop."""
+
+from typing import Protocol
+
+import numpy as np
+
+from specpipe.clock import now
+from specpipe.links.seam import DataDialer, Link
+from specpipe.links.wait import wait
+from specpipe.minds.drafting import Drafting
+from specpipe.minds.stepping import Step
+from specpipe.process.ending import Ending
+from specpipe.process.pulse import Heart
+from specpipe.process.wires import Wires
+from specpipe.trace import Recorder, Silence
+from specpipe.words.messages import Message, Peer, Steps, Stop
+from specpipe.words.proposals import Proposals
+
+_REPORT_S = 0.02
+_WEIGHT = 0.2
+
+
+class Guessing(Protocol):
+    """What runs a step: a model, or nothing where n-grams alone draft."""
+
+    def guess(self, step: Step) -> Proposals | None:
+        """Return the best children of each row of the step."""
+        ...
+
+
+class Drafter:
+    """Reads messages, asks its mind, runs the model, sends edges."""
+
+    def __init__(
+        self,
+        mind: Drafting,
+        model: Guessing | None,
+        wires: Wires[DataDialer],
+        ending: Ending,
+        trace: Recorder | Silence,
+    ) -> None:
+        self._mind = mind
+        self._model = model
+        self._wires = wires
+        self._ending = ending
+        self._trace = trace
+        self._heart = Heart("drafter", wires.control)
+        self._reports = StepReports(wires.control)
+        self._step_s = 0.0
+        self._steps = 0
+
+    def run(self) -> None:
+        """Draft until asked to end."""
+        while not self._ending.asked:
+            self._hear()
+            step = self._mind.plan()
+            if step is None:
+                self._rest()
+            else:
+                self._draft(step)
+            self._heart.beat(self._steps, self._wires.dropped)
+
+    def _hear(self) -> None:
+        for message in [*self._wires.control.receive(), *self._wires.data.receive()]:
+            self._take(message)
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Stop():
+                self._ending.ask()
+            case Peer():
+                self._wires.data.connect(message.edges, message.verdicts)
+            case _:
+                for answer in self._mind.handle(message):
+                    self._wires.data.send(answer)
+
+    def _draft(self, step: Step) -> None:
+        began = now()
+        proposals = self._model.guess(step) if self._model else None
+        ended = now()
+        self._note(step, ended - began)
+        for edges in self._mind.settle(step, proposals, self._step_s):
+            self._wires.data.send(edges)
+            self._reports.count(len(edges.tokens))
+        self._reports.add(began, now())
+        self._trace.span("prefill" if step.prefill else "step", began, ended, rows=len(step.rows))
+
+    def _note(self, step: Step, seconds: float) -> None:
+        self._steps += 1
+        if not step.prefill:
+            self._step_s += (_WEIGHT if self._step_s else 1.0) * (seconds - self._step_s)
+
+    def _rest(self) -> None:
+        self._reports.flush()
+        wait([*self._wires, self._ending.descriptor], self._heart.rest(None))
+
+
+class StepReports:
+    """Collects the drafter's busy times and sends them to the coordinator in lots."""
+
+    def __init__(self, control: Link) -> None:
+        self._control = control
+        self._began: list[float] = []
+        self._ended: list[float] = []
+        self._edges = 0
+
+    def count(self, edges: int) -> None:
+        """Count edges that were sent."""
+        self._edges += edges
+
+    def add(self, began: float, ended: float) -> None:
+        """Note one step."""
+        self._began.append(began)
+        self._ended.append(ended)
+        if ended - self._began[0] > _REPORT_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what has been collected."""
+        if not self._began:
+            return
+        steps = Steps(
+            edges=self._edges,
+            began=np.array(self._began, np.float64),
+            ended=np.array(self._ended, np.float64),
+        )
+        self._control.send(steps)
+        self._began, self._ended, self._edges = [], [], 0

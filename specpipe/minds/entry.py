@@ -1,0 +1,78 @@
+"""One request as the coordinator sees it: who asked, what was committed, and the text of it so far."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from msgspec.structs import replace
+
+from specpipe.minds.measures import Tally
+from specpipe.words.messages import Ask, Open, Verdict
+from specpipe.words.sampling import SEQUENTIAL_NODES, Ending
+
+
+class Text(Protocol):
+    """The text of an answer as it grows (`text.stream.TextStream`)."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a stop string was met; nothing after it belongs to the answer."""
+        ...
+
+    def push(self, token: int) -> str:
+        """Take the next token; return text that can no longer change."""
+        ...
+
+    def finish(self) -> str:
+        """Return the rest."""
+        ...
+
+
+class Entry:
+    """The coordinator's state of one request."""
+
+    def __init__(self, number: int, client: bytes, ask: Ask, prompt: Sequence[int], seed: int) -> None:
+        self.number = number
+        self.client = client
+        self.ask = ask
+        self.prompt = list(prompt)
+        self.seed = seed
+        self.life = 0
+        self.committed: list[int] = []
+        self.tally: Tally | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the workers have it."""
+        return self.tally is not None
+
+    def opening(self, most: int, stop_tokens: frozenset[int]) -> Open:
+        """Return what the workers need to start or resume it, with a budget of at most `most` tokens."""
+        ask = self.ask
+        stops = set(ask.stop_tokens) | (set() if ask.ignore_eos else stop_tokens)
+        nodes = ask.nodes or (SEQUENTIAL_NODES if ask.mode == "sequential" else 0)
+        return Open(
+            request=self.number,
+            life=self.life,
+            mode=ask.mode,
+            sampling=replace(ask.sampling, seed=self.seed),
+            ending=Ending(max_tokens=min(ask.max_tokens or most, most), stop_tokens=tuple(sorted(stops))),
+            nodes=nodes,
+            prompt=np.array(self.prompt, np.int32),
+            committed=np.array(self.committed, np.int32),
+        )
+
+    def news(self, verdict: Verdict) -> list[int] | None:
+        """Return what of a verdict is new; None if something is missing before it."""
+        known = len(self.committed) - verdict.start
+        return None if known < 0 else [int(token) for token in verdict.tokens[known:]]
+
+
+def written(text: Text, tokens: Sequence[int]) -> tuple[str, int]:
+    """Push tokens until a stop string is met; return the text that is sure now and how many tokens it took."""
+    parts = []
+    for count, token in enumerate(tokens, 1):
+        parts.append(text.push(token))
+        if text.stopped:
+            return "".join(parts), count
+    return "".join(parts), len(tokens)

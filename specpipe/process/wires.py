@@ -1,0 +1,19 @@
+"""The two lines of a worker."""
+
+from typing import Generic, NamedTuple, TypeVar
+
+from specpipe.links.seam import Link
+
+Data = TypeVar("Data", bound=Link)
+
+
+class Wires(NamedTuple, Generic[Data]):
+    """`control` leads to the coordinator and is reliable, `data` to the other worker and may lose anything."""
+
+    control: Link
+    data: Data
+
+    @property
+    def dropped(self) -> int:
+        """How many malformed frames came over both."""
+        return self.control.dropped + self.data.dropped

@@ -1,0 +1,31 @@
+"""The target model at work: from the rows of a pass to the token that it writes after each."""
+
+import torch
+
+from specpipe.minds.verifying import Pass, Prefill
+from specpipe.models.seam import Executor
+from specpipe.sampling.sampler import Choice, Sampler, Spot
+
+
+class Judge:
+    """Runs passes on a model; `vocabulary` is the size of the tokenizer."""
+
+    def __init__(self, executor: Executor, vocabulary: int) -> None:
+        self._executor = executor
+        self._sampler = Sampler(vocabulary, executor.facts.device)
+
+    def read(self, work: Prefill) -> None:
+        """Run tokens that are known already."""
+        with torch.inference_mode():
+            if work.wide:
+                self._executor.prefill(work.batch)
+            else:
+                self._executor.decode(work.batch)
+
+    def judge(self, work: Pass) -> Choice:
+        """Run a pass; return the target's own token after each row."""
+        with torch.inference_mode():
+            logits = self._executor.decode(work.batch)
+            positions = (work.batch.positions + 1).tolist()
+            spots = [Spot(check.request.sampling, at) for check, at in zip(work.checks, positions, strict=True)]
+            return self._sampler.sample(logits, spots)

@@ -1,0 +1,127 @@
+"""The verifier's loop."""
+
+import logging
+from typing import Protocol
+
+from specpipe.clock import now
+from specpipe.errors import WorkerError
+from specpipe.links.seam import Link
+from specpipe.links.wait import wait
+from specpipe.minds.verifying import Pass, Prefill, Verifying, Work
+from specpipe.process.ending import Ending
+from specpipe.process.pulse import Heart
+from specpipe.process.wires import Wires
+from specpipe.trace import Recorder, Silence
+from specpipe.words.messages import Close, Message, Stop, Unserved, Verdict
+
+_log = logging.getLogger(__name__)
+
+
+class Chosen(Protocol):
+    """The target's own token after each row, and its log-probability."""
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens."""
+        ...
+
+    @property
+    def log_p(self) -> list[float]:
+        """Their raw log-probabilities."""
+        ...
+
+
+class Judging(Protocol):
+    """What runs the target."""
+
+    def read(self, work: Prefill) -> None:
+        """Run tokens that are known already."""
+        ...
+
+    def judge(self, work: Pass) -> Chosen:
+        """Run a pass."""
+        ...
+
+
+class Verifier:
+    """Reads messages, asks its mind, runs the model, sends verdicts."""
+
+    def __init__(
+        self,
+        mind: Verifying,
+        model: Judging,
+        wires: Wires[Link],
+        ending: Ending,
+        trace: Recorder | Silence,
+    ) -> None:
+        self._mind = mind
+        self._model = model
+        self._wires = wires
+        self._ending = ending
+        self._trace = trace
+        self._heart = Heart("verifier", wires.control)
+        self._passes = 0
+
+    def run(self) -> None:
+        """Verify until asked to end."""
+        while not self._ending.asked:
+            self._hear()
+            work = self._mind.plan(now())
+            if work is None:
+                wait([*self._wires, self._ending.descriptor], self._heart.rest(self._mind.wake()))
+            else:
+                self._do(work)
+            self._heart.beat(self._passes, self._wires.dropped)
+
+    def _hear(self) -> None:
+        for link in self._wires:
+            for message in link.receive():
+                self._take(message, link)
+
+    def _take(self, message: Message, link: Link) -> None:
+        if isinstance(message, Stop):
+            self._ending.ask()
+        for verdict in self._mind.handle(message, now()):
+            link.send(verdict)
+
+    def _do(self, work: Work) -> None:
+        try:
+            self._prefill(work) if isinstance(work, Prefill) else self._pass(work)
+        except WorkerError as error:
+            self._give_up(work, error)
+
+    def _prefill(self, work: Prefill) -> None:
+        began = now()
+        self._model.read(work)
+        self._mind.settle_prefill(work)
+        self._trace.span("prefill", began, now(), rows=len(work.batch))
+
+    def _pass(self, work: Pass) -> None:
+        began = now()
+        chosen = self._model.judge(work)
+        ended = now()
+        self._passes += 1
+        for verdict in self._mind.settle(work, chosen.tokens, chosen.log_p, began, ended):
+            self._wires.data.send(verdict)
+            self._wires.control.send(verdict)
+            self._record(verdict)
+
+    def _record(self, verdict: Verdict) -> None:
+        self._trace.span(
+            "pass",
+            verdict.began,
+            verdict.ended,
+            request=verdict.request,
+            checked=verdict.checked,
+            committed=len(verdict.tokens),
+        )
+        self._trace.instant("hit" if verdict.hit else "miss", verdict.ended)
+
+    def _give_up(self, work: Work, error: WorkerError) -> None:
+        """Close what the model could not go on with; everybody else's requests go on."""
+        checks = {work.check} if isinstance(work, Prefill) else set(work.checks)
+        for check in checks:
+            number = check.request.request
+            _log.error("request %d: %s", number, error)
+            self._mind.handle(Close(request=number), now())
+            self._wires.control.send(Unserved(request=number, reason=str(error)))
