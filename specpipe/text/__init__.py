@@ -1,0 +1,1 @@
+"""From words to token ids and back: tokenizers, chat templates, and text that grows a token at a time."""
