@@ -32,7 +32,7 @@ class Proposer:
     """Ranks tokens by log q + g with the noise that the verifier will use; greedy rows without noise.
 
     `token_ids` [columns] is given where the draft's head is a subset of the vocabulary. Ids from
-    `vocabulary` on are padding and never proposed.
+    `vocabulary` on are padding and never proposed; a head may also be narrower than the vocabulary.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Proposer:
         if spot.sampling.greedy:
             return row, row.double()
         left = warp.processed(row, spot.sampling)
-        return left, left + self.noise.vector(spot.sampling.seed, spot.position)
+        return left, left + self.noise.vector(spot.sampling.seed, spot.position)[: len(row)]
 
 
 def _gaps(values: Tensor) -> Tensor:

@@ -100,6 +100,15 @@ def test_padding_is_never_proposed(token_ids: Tensor | None, law: Sampling) -> N
     assert tokens.max() < 500
 
 
+@pytest.mark.parametrize("law", [Sampling(), Sampling(1.0), Sampling(1.0, 5)], ids=str)
+def test_a_head_narrower_than_the_vocabulary_never_proposes_the_rest(law: Sampling) -> None:
+    """A draft that lacks the last tokens guesses among those that it has, with the same noise."""
+    rows = logits(4, 90)
+    narrow = Proposer(100, None).propose(rows, spots_of(law, 4), 4)
+
+    assert narrow.tokens.tolist() == Proposer(100, torch.arange(90)).propose(rows, spots_of(law, 4), 4).tokens.tolist()
+
+
 def test_equal_scores_go_to_the_lowest_token_first() -> None:
     """In an unsorted subset too, ties are ordered by token id and not by column."""
     rows = torch.zeros(1, 8)
