@@ -5,6 +5,7 @@ A thread waits for that, so that a process which is busy loading a model ends as
 
 import ctypes
 import os
+import select
 import signal
 import sys
 import threading
@@ -23,8 +24,8 @@ def _nothing() -> None:
 class Lifeline:
     """Watches the pipe `fd`, whose other end the supervisor holds; any number may watch the same pipe.
 
-    When it closes, `end` is called (from the watching thread). If the process is still there `grace_s`
-    seconds later, `last` is called and the process exits at once with status 75.
+    Nothing is ever written to it. When it closes, `end` is called (from the watching thread). If the
+    process is still there `grace_s` seconds later, `last` is called and the process exits with status 75.
     """
 
     def __init__(
@@ -39,18 +40,16 @@ class Lifeline:
         self._end = end
         self._last = last
         self._grace_s = grace_s
-        self._lost = threading.Event()
         threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
 
     @property
     def lost(self) -> bool:
         """Whether the supervisor is gone."""
-        return self._lost.is_set()
+        return bool(select.select([self._fd], [], [], 0)[0])
 
     def _watch(self) -> None:
         while os.read(self._fd, 64):
             pass
-        self._lost.set()
         try:
             self._end()
             time.sleep(self._grace_s)

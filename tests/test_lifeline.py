@@ -38,7 +38,6 @@ def _cut(script: str) -> tuple[int, str]:
         assert child.stdout is not None
         assert child.stdin is not None
         assert child.stdout.readline() == b"watching\n"
-        child.stdin.write(b"bytes on the lifeline mean nothing")
         child.stdin.close()
         rest = child.stdout.read().decode()
         return child.wait(30), rest

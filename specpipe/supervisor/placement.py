@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from specpipe.errors import DeviceError
+from specpipe.models.device import choose_device
 from specpipe.settings import ModelSettings, Settings
 
 VERIFIER_THREADS = 16
@@ -105,28 +106,14 @@ def _share(target_threads: int, draft_threads: int, cores: int) -> int:
 
 def _device(model: ModelSettings, machine: Machine, turn: int) -> str:
     """Return where a model runs: the `turn`-th GPU if there is one, unless a device was named."""
-    if model.name in _WITHOUT_DEVICE:
-        return "cpu"
-    if model.device == "auto":
-        return f"cuda:{turn}" if turn < machine.gpus else "cpu"
-    return "cuda:0" if model.device == "cuda" else model.device
+    device = choose_device(model.device, machine.gpus, turn)
+    return "cpu" if model.name in _WITHOUT_DEVICE else device
 
 
 def _check(model: ModelSettings, machine: Machine) -> None:
-    kind, _, index = model.device.partition(":")
-    if kind == "cuda" and not (not index or index.isdecimal()):
-        raise DeviceError(f"{model.device!r} is no device; write cpu, cuda or cuda:N")
-    if kind == "cuda" and int(index or 0) >= machine.gpus:
-        raise DeviceError(f"there is no GPU {int(index or 0)}: this machine has {_gpus(machine.gpus)}")
     for core in model.cores:
         if core not in machine.cores:
             raise DeviceError(f"there is no core {core} to use: this process may use {sorted(machine.cores)}")
-
-
-def _gpus(count: int) -> str:
-    if count == 0:
-        return "no GPU that PyTorch can use"
-    return "one GPU, number 0" if count == 1 else f"{count} GPUs, numbered from 0"
 
 
 def _places(seat: Seat) -> dict[str, object]:

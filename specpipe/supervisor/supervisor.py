@@ -13,6 +13,7 @@ import msgspec
 from specpipe import __version__
 from specpipe.errors import WorkerError
 from specpipe.links.folder import Instance, RunFolder, register
+from specpipe.models.device import choose_dtype
 from specpipe.settings import Settings
 from specpipe.supervisor.commands import command, environment, seat_of
 from specpipe.supervisor.crew import Command, Crew
@@ -137,14 +138,13 @@ class Supervisor:
         self._report(event)
 
     def _register(self) -> None:
-        asked = self._asked_for
-        facts = self._facts["verifier"].facts
+        asked, target = self._asked_for, self.settings.target
         instance = Instance(
             pid=os.getpid(),
             version=__version__,
             target=asked.target.name,
-            draft=asked.draft.name,
-            dtype=str(facts.get("dtype", asked.target.dtype)),
+            draft=asked.draft.name if drafts(asked) else "none",
+            dtype=choose_dtype(target.dtype, target.device),
             clients=self.clients_address,
             created=time.time(),
         )

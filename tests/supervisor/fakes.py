@@ -15,13 +15,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from specpipe.lifeline import Lifeline
 from specpipe.links.address import fresh_address
 from specpipe.links.control import ControlHub, ControlLine
+from specpipe.links.folder import discard
 from specpipe.links.sockets import Sockets
 from specpipe.links.wait import wait
 from specpipe.trace import Recorder
-from specpipe.words.messages import TO_COORDINATOR, TO_DRAFTER, Gone, Halt, Look, Message, Pulse, Status, Stop
+from specpipe.words.messages import (
+    TO_COORDINATOR,
+    TO_DRAFTER,
+    Ask,
+    Cancel,
+    Delta,
+    Failed,
+    Finished,
+    Gone,
+    Halt,
+    Look,
+    Message,
+    Pulse,
+    Started,
+    Stats,
+    Status,
+    Stop,
+)
 
 
 def command(folder: Callable[[], Path], **behaviours: str) -> Callable[[str], list[str]]:
@@ -31,6 +51,11 @@ def command(folder: Callable[[], Path], **behaviours: str) -> Callable[[str], li
         return [sys.executable, "-m", "tests.supervisor.fakes", role, str(folder()), behaviours.get(role, "well")]
 
     return words
+
+
+def notes() -> Path:
+    """Return the folder of the test in which stand-ins note what happened to them."""
+    return Path(os.environ["STAND_IN_NOTES"])
 
 
 def announce(role: str, **facts: Any) -> None:
@@ -46,24 +71,45 @@ def coordinate(folder: Path) -> None:
         (folder / "addresses.json").write_text(json.dumps({"control": hub.address, "clients": hub.address}), "utf-8")
         announce("coordinator", control=hub.address, clients=hub.address)
         peers: set[bytes] = set()
-        while not _heard(hub, peers, folder):
+        while not _heard(hub, peers):
             wait([hub], None)
         for peer in peers:
             hub.send(peer, Stop())
 
 
-def _heard(hub: ControlHub, peers: set[bytes], folder: Path) -> bool:
+def _heard(hub: ControlHub, peers: set[bytes]) -> bool:
     """Take what has arrived; return whether it is time to halt."""
     messages = hub.receive()
     for peer, message in messages:
         if isinstance(message, Pulse):
             peers.add(peer)
         if isinstance(message, Gone):
-            with (folder.parent / "gone.jsonl").open("a", encoding="utf-8") as file:
+            with (notes() / "gone.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps([message.role, message.final, message.reason]) + "\n")
         if isinstance(message, Look):
             hub.send(peer, status())
+        if isinstance(message, Ask):
+            answer(hub, peer, message)
+        if isinstance(message, Cancel):
+            (notes() / "cancelled").touch()
     return any(isinstance(message, Halt) for _, message in messages)
+
+
+def answer(hub: ControlHub, peer: bytes, ask: Ask) -> None:
+    """Say "Hello world"; asked to "linger" say half of it, asked to "fail" say why not."""
+    prompt = ask.text or ask.chat[0][1]
+    hub.send(peer, Started(key=ask.key, seed=ask.sampling.seed, prompt_tokens=2))
+    if prompt == "fail":
+        hub.send(peer, Failed(key=ask.key, kind="failed", reason="the verifier died"))
+        return
+    hub.send(peer, Delta(key=ask.key, text="Hello", tokens=np.array([1], np.int32)))
+    if prompt == "linger":
+        return
+    hub.send(peer, Delta(key=ask.key, text=" world", tokens=np.array([2], np.int32)))
+    end = Finished(
+        key=ask.key, finish_reason="stop", seed=ask.sampling.seed, prompt_tokens=2, completion_tokens=2, stats=Stats()
+    )
+    hub.send(peer, end)
 
 
 def status(**changes: Any) -> Status:
@@ -88,9 +134,9 @@ def work(role: str, folder: Path) -> None:
     trace.close()
 
 
-def misbehave(role: str, folder: Path, behaviour: str) -> None:
+def misbehave(role: str, behaviour: str) -> None:
     """Do what `behaviour` says before, or instead of, serving."""
-    mark = folder.parent / f"been-{role}"
+    mark = notes() / f"been-{role}"
     if behaviour == "refuse":
         sys.stderr.write(f"specpipe: the {role} cannot read its model\n")
         sys.exit(64)
@@ -111,9 +157,9 @@ def misbehave(role: str, folder: Path, behaviour: str) -> None:
 
 
 if __name__ == "__main__":
-    Lifeline(0, grace_s=0.1)
     _, played, where, how = sys.argv
-    misbehave(played, Path(where), how)
+    Lifeline(0, last=lambda: discard(Path(where)) if played == "coordinator" else None, grace_s=0.1)
+    misbehave(played, how)
     if played == "coordinator":
         coordinate(Path(where))
     else:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from specpipe.clock import now
 from specpipe.errors import PeerError, SpecpipeError, UsageError, WorkerError
 from specpipe.links.folder import running
+from specpipe.models.device import choose_dtype
 from specpipe.settings import ModelSettings, Settings, SpeculationSettings
 from specpipe.supervisor.events import Event, GivenUp, Ready, Restarting
 from specpipe.supervisor.ladder import Patience
@@ -59,15 +59,13 @@ class Stage:
 
 
 @pytest.fixture
-def stage(runtime: Path) -> Iterator[Stage]:
-    """Give a stage, and clear what the stand-ins noted beside the run folder."""
-    yield Stage()
-    for note in (*(runtime / "specpipe").glob("been-*"), *(runtime / "specpipe").glob("gone.jsonl")):
-        note.unlink()
+def stage() -> Stage:
+    """Give a stage."""
+    return Stage()
 
 
-def _gone(runtime: Path) -> list[list[Any]]:
-    return [json.loads(line) for line in (runtime / "specpipe" / "gone.jsonl").read_text("utf-8").splitlines()]
+def _gone(notes: Path) -> list[list[Any]]:
+    return [json.loads(line) for line in (notes / "gone.jsonl").read_text("utf-8").splitlines()]
 
 
 def test_an_instance_starts_registers_and_leaves_nothing(stage: Stage) -> None:
@@ -79,7 +77,11 @@ def test_an_instance_starts_registers_and_leaves_nothing(stage: Stage) -> None:
 
     assert {event.role for event in stage.events if isinstance(event, Ready)} == {"coordinator", "verifier", "drafter"}
     assert [each.clients for each in registered] == [instance.clients_address]
-    assert (registered[0].target, registered[0].draft, registered[0].dtype) == ("smollm2", "auto", "float32")
+    assert (registered[0].target, registered[0].draft, registered[0].dtype) == (
+        "smollm2",
+        "auto",
+        choose_dtype("auto", "cpu"),
+    )
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
     assert not folder.exists()
 
@@ -94,7 +96,7 @@ def test_without_a_draft_no_drafter_is_started(stage: Stage, settings: Settings)
         assert set(instance.pids) == {"coordinator", "verifier"}
 
 
-def test_a_killed_drafter_is_started_again(stage: Stage, runtime: Path) -> None:
+def test_a_killed_drafter_is_started_again(stage: Stage, notes: Path) -> None:
     """The service goes on, and the coordinator hears that the death was not final."""
     with stage.play() as instance:
         first = instance.pids["drafter"]
@@ -103,17 +105,17 @@ def test_a_killed_drafter_is_started_again(stage: Stage, runtime: Path) -> None:
 
         assert instance.pids["drafter"] != first
 
-    assert _gone(runtime) == [["drafter", False, "it was ended by signal 9 (Killed)"]]
+    assert _gone(notes) == [["drafter", False, "it was ended by signal 9 (Killed)"]]
 
 
-def test_a_drafter_beyond_its_budget_is_given_up(stage: Stage, runtime: Path) -> None:
+def test_a_drafter_beyond_its_budget_is_given_up(stage: Stage, notes: Path) -> None:
     """Restarted twice, then no more; the verifier serves alone and everyone is told."""
     with stage.play({"drafter": "brief"}) as instance:
         stage.await_event(instance, GivenUp)
         instance.check()
 
     assert sum(isinstance(event, Restarting) for event in stage.events) == 2
-    assert [final for _, final, _ in _gone(runtime)] == [False, False, True]
+    assert [final for _, final, _ in _gone(notes)] == [False, False, True]
 
 
 def test_a_drafter_that_crashes_once_at_the_start_is_tried_again(stage: Stage) -> None:

@@ -1,0 +1,5 @@
+"""`specpipe coordinator`."""
+
+from specpipe.cli.role import role_command
+
+command = role_command("coordinator")

@@ -1,0 +1,107 @@
+"""`specpipe generate`: one prompt in, one answer out."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from specpipe.cli.answers import Whole, read
+from specpipe.cli.instances import own_instance, running_instance, supervised
+from specpipe.cli.models import prepared
+from specpipe.cli.options import refuse_unwritable, settings_of, shared_options, trace_option
+from specpipe.cli.printing import console, print_json, table, waiting, write
+from specpipe.client.asking import Options, ask_chat, ask_text
+from specpipe.client.client import Client
+from specpipe.errors import RequestError
+from specpipe.settings import Settings
+from specpipe.supervisor.events import Event, GivenUp, Restarting, Said
+from specpipe.supervisor.signals import Interrupts
+from specpipe.words.messages import Ask
+
+
+@click.command("generate")
+@click.argument("prompt")
+@shared_options
+@click.option("--raw", is_flag=True, help="Continue the prompt as it is, without the chat template.")
+@click.option("--max-tokens", type=int, default=256, show_default=True, help="0: up to the context limit.")
+@click.option("--temperature", type=float, default=0.0, show_default=True, help="0 always takes the best token.")
+@click.option("--top-p", type=float, default=1.0, show_default=True)
+@click.option("--top-k", type=int, default=0, show_default=True, help="0 keeps all tokens.")
+@click.option("--seed", type=int, help="0 to 2**64 - 1; else a fresh one is drawn, and reported.")
+@click.option("--stop", multiple=True, metavar="TEXT", help="End before this text; may be repeated.")
+@click.option("--ignore-eos", is_flag=True, help="Go on where the model would end.")
+@click.option("--json", "as_json", is_flag=True, help="Print one object at the end.")
+@click.option("--stats", "with_stats", is_flag=True, help="Show what speculation gained, on standard error.")
+@trace_option
+def command(prompt: str, *, as_json: bool, with_stats: bool, trace: Path | None, **flags: Any) -> None:
+    """Answer PROMPT (- reads it from standard input).
+
+    A running instance is used if it has the models that are asked for, else one is started for this answer.
+    """
+    settings = settings_of(flags)
+    ask = _ask(_read_prompt(prompt), settings, flags)
+    refuse_unwritable(trace)
+    on_text = _swallow if as_json else write
+    with Interrupts() as interrupts, ExitStack() as stack:
+        client = _client(settings, interrupts, stack, trace, alone=_needs_its_own(flags, trace))
+        answer = read(client.ask(ask), on_text)
+    _show(answer, as_json=as_json, with_stats=with_stats)
+
+
+def _client(settings: Settings, interrupts: Interrupts, stack: ExitStack, trace: Path | None, *, alone: bool) -> Client:
+    """Return a client, which the stack closes with all that was started for it."""
+    client = None if alone else running_instance(settings)
+    if client is not None:
+        return stack.enter_context(client)
+    with waiting("Starting the models"):
+        supervisor = supervised(prepared(settings), interrupts, trace=trace, report=_hear)
+        return stack.enter_context(own_instance(supervisor))
+
+
+def _needs_its_own(flags: dict[str, Any], trace: Path | None) -> bool:
+    """What is fixed when an instance starts cannot be asked of one that runs."""
+    return trace is not None or flags["lanes"] is not None or flags["batch_invariant"] is not None
+
+
+def _ask(prompt: str, settings: Settings, flags: dict[str, Any]) -> Ask:
+    options = Options(
+        mode=settings.speculation.mode,
+        nodes=settings.speculation.nodes,
+        **{key: flags[key] for key in ("temperature", "top_k", "top_p", "seed", "max_tokens", "ignore_eos", "stop")},
+    )
+    return ask_text(prompt, options) if flags["raw"] else ask_chat([("user", prompt.strip("\n"))], options)
+
+
+def _read_prompt(prompt: str) -> str:
+    if prompt != "-":
+        return prompt
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RequestError("prompt: standard input is not valid UTF-8") from error
+
+
+def _hear(event: Event) -> None:
+    """Pass on what a person should know of the processes."""
+    match event:
+        case Said(role, line):
+            console().print(f"{role}: {line}", markup=False)
+        case Restarting(role, reason, _):
+            console().print(f"the {role} ended ({reason}) and is started again", markup=False)
+        case GivenUp(role, reason):
+            console().print(f"the {role} ended ({reason}); going on without it", markup=False)
+
+
+def _swallow(_text: str) -> None:
+    return None
+
+
+def _show(answer: Whole, *, as_json: bool, with_stats: bool) -> None:
+    if as_json:
+        print_json(answer.described())
+    else:
+        write("\n")
+    if with_stats:
+        console().print(table("statistics", {"seed": answer.finished.seed} | answer.stats()))

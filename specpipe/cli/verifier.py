@@ -1,0 +1,5 @@
+"""`specpipe verifier`."""
+
+from specpipe.cli.role import role_command
+
+command = role_command("verifier")

@@ -1,0 +1,76 @@
+"""An answer is read to its end, or to what it failed with."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from specpipe.cli.answers import read
+from specpipe.client.client import Answer
+from specpipe.errors import PeerError, SpecpipeError
+from specpipe.words.messages import Delta, Failed, Finished, Started, Stats
+
+STARTED = Started(key=1, seed=7, prompt_tokens=3)
+
+
+def _delta(text: str, *tokens: int) -> Delta:
+    return Delta(key=1, text=text, tokens=np.array(tokens, np.int32))
+
+
+def _finished() -> Finished:
+    return Finished(
+        key=1, finish_reason="length", seed=7, prompt_tokens=3, completion_tokens=3, stats=Stats(tokens_per_second=2.5)
+    )
+
+
+def test_an_answer_is_described_whole() -> None:
+    """Text, token ids, seed, usage and statistics are there by their published names."""
+    answers: list[Answer] = [STARTED, _delta("Hel", 1, 2), _delta("lo", 3), _finished()]
+
+    described = read(answers, lambda _: None).described()
+
+    assert described | {"stats": None} == {
+        "text": "Hello",
+        "token_ids": [1, 2, 3],
+        "finish_reason": "length",
+        "seed": 7,
+        "usage": {"prompt_tokens": 3, "completion_tokens": 3},
+        "stats": None,
+    }
+    assert described["stats"]["tokens_per_second"] == 2.5
+    assert {
+        "tokens_per_second", "passes", "tokens_per_pass", "acceptance_rate", "hit_rate", "overlap",
+        "verifier_wait_share", "efficiency", "drafted_tokens", "accepted_tokens", "target_passes_saved",
+        "time_to_first_token_s", "draft_step_ms", "target_pass_ms",
+    } <= described["stats"].keys()  # fmt: skip
+
+
+def test_text_is_passed_on_as_it_comes() -> None:
+    """Each piece is handed on before the next is read."""
+    seen: list[str] = []
+
+    def answers() -> Iterator[Any]:
+        for piece in ("a", "b"):
+            yield _delta(piece, 1)
+            assert seen[-1] == piece
+        yield _finished()
+
+    read(answers(), seen.append)
+
+    assert seen == ["a", "b"]
+
+
+@pytest.mark.parametrize(("kind", "status"), [("refused", 64), ("busy", 75), ("failed", 70)])
+def test_a_failure_is_raised_as_what_it_is(kind: Any, status: int) -> None:
+    """The reason is the sentence, and the kind decides on the exit status."""
+    with pytest.raises(SpecpipeError, match=r"^why$") as caught:
+        read([STARTED, Failed(key=1, kind=kind, reason="why")], lambda _: None)
+
+    assert caught.value.exit_code == status
+
+
+def test_an_answer_without_an_end_is_an_error() -> None:
+    """It is never taken for a whole one."""
+    with pytest.raises(PeerError, match="broke off"):
+        read([STARTED, _delta("Hel", 1)], lambda _: None)
