@@ -1,10 +1,7 @@
 """The drafter's guesses: what the sampler would choose from the draft's logits, and the runners-up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -12,20 +9,7 @@ from specpipe.sampling import warp
 from specpipe.sampling.cache import NoiseCache, all_tokens
 from specpipe.sampling.ranking import ranked, require_numbers
 from specpipe.sampling.sampler import Spot
-
-
-@dataclass(frozen=True, slots=True)
-class Proposals:
-    """Ranked guesses, all arrays [rows, fan].
-
-    `log_q` is the draft's log-probability after the processors (greedy: of the raw logits). `gaps` are
-    score margins in nats, noise included: rank 0 over rank 1, every other rank under rank 0. Where fewer
-    tokens than `fan` remain: token -1, log_q minus infinity, gap infinity.
-    """
-
-    tokens: npt.NDArray[np.int64]
-    log_q: npt.NDArray[np.float32]
-    gaps: npt.NDArray[np.float32]
+from specpipe.words.proposals import Proposals
 
 
 class Proposer:

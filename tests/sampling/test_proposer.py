@@ -7,9 +7,10 @@ from torch import Tensor
 
 from specpipe.errors import WorkerError
 from specpipe.sampling.noise import gumbel
-from specpipe.sampling.proposer import Proposals, Proposer
+from specpipe.sampling.proposer import Proposer
 from specpipe.sampling.sampler import Sampler, Spot
 from specpipe.sampling.warp import processed
+from specpipe.words.proposals import Proposals
 from specpipe.words.sampling import Sampling
 from tests.sampling.test_sampler import LAWS, logits, seeded
 
