@@ -9,7 +9,7 @@ import click
 
 from specpipe.cli.answers import Whole, read
 from specpipe.cli.instances import own_instance, running_instance, supervised
-from specpipe.cli.models import prepared
+from specpipe.cli.models import make_ready
 from specpipe.cli.options import refuse_unwritable, settings_of, shared_options, trace_option
 from specpipe.cli.printing import console, print_json, table, waiting, write
 from specpipe.client.asking import Options, ask_chat, ask_text
@@ -56,7 +56,8 @@ def _client(settings: Settings, interrupts: Interrupts, stack: ExitStack, trace:
     if client is not None:
         return stack.enter_context(client)
     with waiting("Starting the models"):
-        supervisor = supervised(prepared(settings), interrupts, trace=trace, report=_hear)
+        make_ready(settings)
+        supervisor = supervised(settings, interrupts, trace=trace, report=_hear)
         return stack.enter_context(own_instance(supervisor))
 
 

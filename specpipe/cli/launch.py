@@ -7,7 +7,7 @@ import click
 
 from specpipe.cli.board import Board, Journal
 from specpipe.cli.instances import own_instance, supervised
-from specpipe.cli.models import prepared
+from specpipe.cli.models import make_ready
 from specpipe.cli.options import place_options, refuse_unwritable, settings_of, shared_options, trace_option
 from specpipe.cli.printing import waiting
 from specpipe.client.client import Client
@@ -33,7 +33,7 @@ def command(*, as_json: bool, trace: Path | None, **flags: Any) -> None:
     place(settings, survey(count_gpus()))
     with Interrupts() as interrupts:
         with waiting("Getting the models ready"):
-            settings = prepared(settings)
+            make_ready(settings)
         with Journal() if as_json else Board() as board:
             supervisor = supervised(settings, interrupts, trace=trace, report=board.hear)
             board.seat(supervisor.placement)
