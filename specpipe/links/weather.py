@@ -101,8 +101,11 @@ class StormyLink:
     def patience(self) -> float:
         """Return the seconds until a message comes through, as far as known."""
         self._advance()
+        # What arrived is not through the weather yet, so it ends no one's patience.
+        while (patience := self._link.patience()) <= 0.0:
+            self._advance()
         due = min(self._inward.next_arrival(), self._outward.next_arrival())
-        return max(0.0, min(due - self._clock(), self._link.patience()))
+        return max(0.0, min(due - self._clock(), patience))
 
     def send(self, message: Message) -> bool:
         """Send into the weather."""

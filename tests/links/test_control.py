@@ -12,7 +12,7 @@ from specpipe.links.sockets import Sockets
 from specpipe.links.wait import wait
 from specpipe.words.messages import Close, Delta, Stop
 from specpipe.words.messages.codec import MAX_HEADER
-from tests.links.places import GARBAGE, Place, delta, heard, received, requests, soon, stranger
+from tests.links.places import GARBAGE, PATIENCE_S, Place, delta, heard, received, requests, soon, stranger
 
 
 def test_messages_go_both_ways_in_order(sockets: Sockets, place: Place) -> None:
@@ -143,8 +143,12 @@ def test_a_message_beyond_the_bounds_is_cut_off(sockets: Sockets, place: Place) 
     hub = ControlHub(sockets, place("c"), [Close])
     with stranger(zmq.DEALER) as socket:
         socket.setsockopt(zmq.LINGER, 0)
+        monitor = socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         socket.connect(hub.address)
         socket.send(bytes(MAX_HEADER + 1))
+        assert monitor.poll(round(PATIENCE_S * 1000))
+        monitor.close()
+        socket.disable_monitor()
         line = ControlLine(sockets, hub.address, [Close])
         line.send(Close(5))
 

@@ -207,18 +207,22 @@ def test_a_folder_in_the_making_is_left_alone(base: Path) -> None:
         assert path.is_dir()
 
 
-def test_a_folder_swept_before_it_was_locked_is_made_again(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the moment between making and locking, another process may take it for a left-over one."""
-    making = Path.mkdir
+@pytest.mark.parametrize(("module", "step"), [(os, "mkdir"), (os, "open")])
+def test_a_folder_swept_before_it_was_locked_is_made_again(
+    base: Path, monkeypatch: pytest.MonkeyPatch, module: object, step: str
+) -> None:
+    """In the moments between making, opening and locking, another process may take it for a left-over one."""
+    real = getattr(module, step)
     swept: list[Path] = []
 
-    def make_and_lose(path: Path, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
-        making(path, mode, parents, exist_ok)
-        if path.parent == base and len(swept) < 2:
-            swept.append(path)
+    def lose_it_then(path: Path, *rest: int, **more: int | None) -> int | None:
+        result: int | None = real(path, *rest, **more)
+        if Path(path).parent == base and path not in swept and len(swept) < 2:
+            swept.append(Path(path))
             running(base)
+        return result
 
-    monkeypatch.setattr(Path, "mkdir", make_and_lose)
+    monkeypatch.setattr(module, step, lose_it_then)
     with RunFolder.create(base) as folder:
         assert folder.path.is_dir()
         assert folder.path not in swept
