@@ -17,7 +17,8 @@ class Facts:
     `context` is the most positions of a request, `lanes` the requests the slab has room for, `slots` the
     KV entries of each lane (more than `context`, since a draft's branches need slots of their own).
     `prefill_rows` is where prompts are cut. `token_ids` [columns] maps the logits' columns to token ids
-    where the head is a subset of the vocabulary, else it is None.
+    where the head is a subset of the vocabulary, else it is None. `block_rows` is the number of rows that a
+    pass is padded to a multiple of.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Facts:
     dtype: str
     threads: int
     token_ids: torch.Tensor | None = None
+    block_rows: int = 1
 
 
 class Executor(Protocol):
