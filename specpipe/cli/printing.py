@@ -51,6 +51,8 @@ def table(title: str, rows: dict[str, Any]) -> Table:
 
 def shown(value: Any) -> str:
     """Return a value as people read it."""
+    if isinstance(value, list | tuple):
+        return " ".join(map(shown, value)) or "-"
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
     return str(value)
