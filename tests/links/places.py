@@ -86,6 +86,19 @@ def soon(happened: Callable[[], bool], *links: Link | Hub) -> None:
         wait(links, 0.01)
 
 
+def taken(send: Callable[[int], bool], most: int = 2_000) -> int:
+    """Return how many messages are taken until they are refused for good; fail beyond `most`."""
+    count = refused = 0
+    while refused < 20:
+        if send(count):
+            count, refused = count + 1, 0
+            assert count <= most, "there is no bound"
+        else:
+            refused += 1
+            wait([], 0.01)
+    return count
+
+
 @contextmanager
 def stranger(kind: int) -> Iterator[zmq.Socket[bytes]]:
     """Yield a socket of someone who does not speak the protocol; what it sent leaves before it closes."""
