@@ -12,7 +12,6 @@ class Texts:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self.size = tokenizer.size
         self.stop_tokens = tokenizer.stop_tokens
 
     def prompt(self, ask: Ask) -> list[int]:

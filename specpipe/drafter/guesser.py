@@ -10,12 +10,12 @@ from specpipe.words.proposals import Proposals
 
 
 class Guesser:
-    """Runs steps on a model; `vocabulary` is the size of the tokenizer, `fan` the children of each row."""
+    """Runs steps on a model; `fan` is the number of children of each row."""
 
-    def __init__(self, executor: Executor, vocabulary: int, fan: int) -> None:
+    def __init__(self, executor: Executor, fan: int) -> None:
         self._executor = executor
         self._fan = fan
-        self._proposer = Proposer(vocabulary, executor.facts.token_ids, executor.facts.device)
+        self._proposer = Proposer(executor.facts.vocabulary, executor.facts.token_ids, executor.facts.device)
 
     def guess(self, step: Step) -> Proposals | None:
         """Run a step; return the best children of each row, or None for a prefill."""

@@ -1,12 +1,14 @@
 """The drafter's process."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from specpipe.drafter.guesser import Guesser
 from specpipe.drafter.loop import Drafter
 from specpipe.links.control import ControlLine
 from specpipe.links.data import DataClient
+from specpipe.links.seam import DataDialer
 from specpipe.links.sockets import Sockets
 from specpipe.minds.drafting import Drafting, Shape
 from specpipe.models.catalogue import resolve_draft
@@ -22,29 +24,39 @@ from specpipe.trace import recorder
 from specpipe.words.messages import PROTOCOL, TO_DRAFTER, Hello
 
 
-def run(settings: Settings, folder: Path, lifeline: int | None, trace: bool) -> None:  # noqa: ARG001
-    """Serve as the drafter of the instance in `folder` until asked to end."""
+def _untouched(link: DataDialer) -> DataDialer:
+    return link
+
+
+def run(
+    settings: Settings,
+    folder: Path,
+    lifeline: int | None,  # noqa: ARG001 - held by the caller
+    trace: bool,
+    *,
+    around: Callable[[DataDialer], DataDialer] = _untouched,
+) -> None:
+    """Serve as the drafter of the instance in `folder` until asked to end.
+
+    `around` may wrap the data link, as tests do.
+    """
     address = find(folder).control
     ngram = _ngram(settings)
     executor = load_executor("drafter", settings)
     hello = _hello(settings, executor)
     with Ending() as ending, Sockets() as sockets:
-        wires = Wires(ControlLine(sockets, address, TO_DRAFTER), DataClient(sockets))
+        wires = Wires(ControlLine(sockets, address, TO_DRAFTER), around(DataClient(sockets)))
         events = recorder(folder, "drafter", on=trace)
         mind = Drafting(_shape(settings, executor, ngram=ngram))
         wires.control.send(hello)
         announce("drafter", model=hello.model, device=hello.device, dtype=hello.dtype, threads=hello.threads)
-        Drafter(mind, _guesser(settings, executor) if executor else None, wires, ending, events).run()
+        Drafter(mind, Guesser(executor, settings.speculation.fan) if executor else None, wires, ending, events).run()
         events.close()
 
 
 def _ngram(settings: Settings) -> bool:
     draft = settings.draft
     return resolve_draft(draft.name, settings.target.name, trust_remote_code=draft.trust_remote_code).ngram
-
-
-def _guesser(settings: Settings, executor: Executor) -> Guesser:
-    return Guesser(executor, identity.tokenizer(settings).size, settings.speculation.fan)
 
 
 def _shape(settings: Settings, executor: Executor | None, *, ngram: bool) -> Shape:

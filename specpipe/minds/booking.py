@@ -62,11 +62,6 @@ class Texts(Protocol):
     """What the coordinator needs of the target's tokenizer."""
 
     @property
-    def size(self) -> int:
-        """One more than the highest token id."""
-        ...
-
-    @property
     def stop_tokens(self) -> frozenset[int]:
         """The tokens that end an answer."""
         ...
@@ -158,8 +153,6 @@ class Booking:
         prompt = self._texts.prompt(ask)
         if not prompt:
             raise RequestError("the prompt is empty: say something to be answered")
-        if max(prompt) >= self._texts.size:
-            raise RequestError(f"a prompt token is beyond the vocabulary of {self._texts.size} tokens")
         return prompt
 
     def _admit(self, now: float) -> list[Action]:
@@ -167,15 +160,15 @@ class Booking:
         actions: list[Action] = []
         while verifier and self._waiting and self._running() < verifier.hello.lanes:
             entry = self._waiting.popleft()
-            actions += self._start(entry, verifier.hello.context, now)
+            actions += self._start(entry, verifier.hello, now)
         return actions
 
     def _running(self) -> int:
         return sum(entry.running for entry in self._entries.values())
 
-    def _start(self, entry: Entry, context: int, now: float) -> list[Action]:
-        if len(entry.prompt) >= context:
-            reason = f"the prompt has {len(entry.prompt)} tokens and must have fewer than the context of {context}"
+    def _start(self, entry: Entry, verifier: Hello, now: float) -> list[Action]:
+        reason = _unfit(entry.prompt, verifier)
+        if reason:
             return self._fail(entry.number, "refused", reason, now)
         entry.tally = Tally(now)
         self._written[entry.number] = self._texts.text(entry.ask.stop)
@@ -297,3 +290,11 @@ class Booking:
             dropped_frames=sum(worker.dropped for role in ("drafter", "verifier") if (worker := self.roster.get(role))),
             workers=workers,
         )
+
+
+def _unfit(prompt: Sequence[int], verifier: Hello) -> str | None:
+    if len(prompt) >= verifier.context:
+        return f"the prompt has {len(prompt)} tokens and must have fewer than the context of {verifier.context}"
+    if max(prompt) >= verifier.vocabulary:
+        return f"the prompt has token {max(prompt)}, beyond the model's vocabulary of {verifier.vocabulary}"
+    return None

@@ -8,11 +8,11 @@ from specpipe.sampling.sampler import Choice, Sampler, Spot
 
 
 class Judge:
-    """Runs passes on a model; `vocabulary` is the size of the tokenizer."""
+    """Runs passes on a model. Every column of its head may be chosen, also one that the tokenizer has no text for."""
 
-    def __init__(self, executor: Executor, vocabulary: int) -> None:
+    def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._sampler = Sampler(vocabulary, executor.facts.device)
+        self._sampler = Sampler(executor.facts.vocabulary, executor.facts.device)
 
     def read(self, work: Prefill) -> None:
         """Run tokens that are known already."""

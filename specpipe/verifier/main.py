@@ -36,7 +36,7 @@ def run(settings: Settings, folder: Path, lifeline: int | None, trace: bool) -> 
         raise ModelError(f"{settings.target.name!r} is no model to verify with; name a target")
     facts = executor.facts
     mind = Verifying(_shape(facts), PassCosts(warm(executor, _WIDTHS)))
-    judge = Judge(executor, identity.tokenizer(settings).size)
+    judge = Judge(executor)
     fingerprint = identity.target_fingerprint(settings)
     with Ending() as ending, Sockets() as sockets:
         data = DataServer(
