@@ -40,7 +40,7 @@ class Keeper:
     """Starts the coordinator, then the workers; watches all; ends all.
 
     `roles` are those to keep. `on_served` is called once, when all are ready for the first time.
-    `failure` is why the instance ended, None if it was asked to.
+    `over` is set when it has begun to end them; `failure` is why, None if it was asked to.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class Keeper:
         self._asked = threading.Event()
         self._hurry = threading.Event()
         self.served = threading.Event()
+        self.over = threading.Event()
         self.failure: SpecpipeError | None = None
 
     def ask_to_end(self, *, at_once: bool = False) -> None:
@@ -86,6 +87,7 @@ class Keeper:
             self.failure = WorkerError(f"the supervisor failed: {error!r}")
             self.failure.__cause__ = error
         finally:
+            self.over.set()
             descend(self._crew, self._halt, self._hurry, self._patience)
             self._herald.close()
             self._crew.close()

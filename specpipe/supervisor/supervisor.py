@@ -97,13 +97,13 @@ class Supervisor:
         return {role: ready.pid for role, ready in self._facts.items()}
 
     def check(self) -> None:
-        """Raise why the instance has ended, if it has."""
-        if not self._thread.is_alive():
+        """Raise why the instance ends, if it does."""
+        if self._keeper.over.is_set():
             raise self._keeper.failure or WorkerError("the instance has ended")
 
     def wait(self, timeout_s: float) -> None:
-        """Wait; raise why the instance ended, as soon as it has."""
-        self._thread.join(timeout_s)
+        """Wait; raise why the instance ends, as soon as it does."""
+        self._keeper.over.wait(timeout_s)
         self.check()
 
     def hurry(self) -> None:
