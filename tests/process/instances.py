@@ -86,4 +86,6 @@ def running(settings: Settings) -> Iterator[Running]:
         Supervisor(settings, Machine(cores=(0, 1))) as supervisor,
         Client(supervisor.clients_address, check=supervisor.check) as client,
     ):
+        # Once it has been answered, nothing of the connection is still to appear.
+        client.status()
         yield Running(supervisor, client)
