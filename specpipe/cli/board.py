@@ -1,5 +1,6 @@
 """What `specpipe launch` shows: a live line for people, or a journal of objects for programs."""
 
+from contextlib import suppress
 from dataclasses import asdict
 from types import TracebackType
 from typing import Self
@@ -33,7 +34,9 @@ class Board:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._live.stop()
+        # A terminal that has gone away must not hide why the launch ends.
+        with suppress(OSError):
+            self._live.stop()
 
     def seat(self, placement: Placement) -> None:
         """Learn where the processes run."""
@@ -58,7 +61,8 @@ class Board:
     def show(self, status: Status, at: float) -> None:
         """Rewrite the live line."""
         if self._console.is_terminal:
-            self._live.update(Text(self._rates.line(status, at)), refresh=True)
+            line = Text(self._rates.line(status, at), no_wrap=True, overflow="ellipsis")
+            self._live.update(line, refresh=True)
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, soft_wrap=True)

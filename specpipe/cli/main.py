@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -55,7 +56,8 @@ def group() -> None:
 def _told(error: Exception, sentence: str, status: int) -> int:
     """Say the cause in one line; the supervisor knows such a line by its beginning."""
     logging.getLogger("specpipe.cli").debug("the command failed", exc_info=error)
-    click.echo(f"specpipe: {' '.join(sentence.split())}", err=True)
+    with suppress(OSError):
+        click.echo(f"specpipe: {' '.join(sentence.split())}", err=True)
     return status
 
 

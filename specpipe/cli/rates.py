@@ -27,6 +27,6 @@ class Rates:
         rates = self.between(status, at)
         return (
             f"{rates['tokens_per_second']:.1f} tokens/s, {status.open_requests} open, "
-            f"{rates['tokens_per_pass']:.2f} tokens a pass, {rates['acceptance_rate']:.0%} accepted; "
-            f"{status.finished_requests} answers, {status.committed_tokens} tokens so far"
+            f"{rates['tokens_per_pass']:.2f} tokens/pass, {rates['acceptance_rate']:.0%} accepted; "
+            f"{status.finished_requests} answers, {status.committed_tokens} tokens in all"
         )

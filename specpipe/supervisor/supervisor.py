@@ -155,8 +155,14 @@ class Supervisor:
             self.check()
 
     def _end(self) -> None:
-        """End the processes; whatever interrupts the waiting, the folder is removed."""
+        """End the processes; whatever interrupts the waiting, the folder is removed.
+
+        That is done first where nothing in it is still wanted: connections outlive the names of their
+        sockets, and who is killed while waiting leaves nothing.
+        """
         try:
+            if self._trace is None:
+                self._folder.remove()
             self._keeper.ask_to_end()
             if self._thread.ident is not None:
                 self._thread.join()

@@ -110,6 +110,32 @@ def test_a_killed_launcher_leaves_no_process_and_no_folder(roles: str) -> None:
         assert _gone(pids)
 
 
+def test_a_launcher_killed_while_it_ends_leaves_nothing() -> None:
+    """Told to end, then killed because the deaf took too long, as service managers do."""
+    with _launcher("launch", "--json", *SIMULATED, roles="verifier=deaf drafter=deaf") as launch:
+        pids = _await_serving(launch)
+        launch.send_signal(signal.SIGTERM)
+        psutil.Process(pids["coordinator"]).wait(WITHIN_S)
+        launch.kill()
+
+        assert _gone(pids)
+
+
+def test_a_terminal_that_goes_away_ends_the_launch() -> None:
+    """Hanging up is a signal like others."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "tests.cli.launcher", "--", "launch", *SIMULATED]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as launch:
+        os.close(theirs)
+        shown = b""
+        while b"serving" not in shown:
+            shown += os.read(ours, 4096)
+        os.close(ours)
+        launch.send_signal(signal.SIGHUP)
+
+        assert launch.wait(WITHIN_S) == 129
+
+
 def test_a_launcher_killed_while_loading_leaves_no_process_and_no_folder() -> None:
     """Also processes that are not ready yet are held by their lifelines."""
     with _launcher("launch", "--json", *SIMULATED, roles="verifier=never") as launch:

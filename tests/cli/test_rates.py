@@ -29,4 +29,4 @@ def test_the_line_tells_rates_and_totals() -> None:
 
     line = rates.line(status(committed_tokens=20, passes=10, open_requests=2, finished_requests=1), 2.0)
 
-    assert line == "10.0 tokens/s, 2 open, 2.00 tokens a pass, 0% accepted; 1 answers, 20 tokens so far"
+    assert line == "10.0 tokens/s, 2 open, 2.00 tokens/pass, 0% accepted; 1 answers, 20 tokens in all"
