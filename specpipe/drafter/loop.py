@@ -1,5 +1,6 @@
 """The drafter's loop."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -11,9 +12,10 @@ from specpipe.minds.drafting import Drafting
 from specpipe.minds.stepping import Step
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart
+from specpipe.process.tracing import arrow
 from specpipe.process.wires import Wires
 from specpipe.trace import Recorder, Silence
-from specpipe.words.messages import Message, Peer, Steps, Stop
+from specpipe.words.messages import Edges, Message, Peer, Resync, Steps, Stop
 from specpipe.words.proposals import Proposals
 
 _REPORT_S = 0.02
@@ -71,24 +73,27 @@ class Drafter:
             case Peer():
                 self._wires.data.connect(message.edges, message.verdicts)
             case _:
-                for answer in self._mind.handle(message):
-                    self._wires.data.send(answer)
+                arrow(self._trace, message, "end")
+                self._send(self._mind.handle(message))
 
     def _draft(self, step: Step) -> None:
         began = now()
         proposals = self._model.guess(step) if self._model else None
-        ended = now()
-        self._note(step, ended - began)
-        for edges in self._mind.settle(step, proposals, self._step_s):
-            self._wires.data.send(edges)
-            self._reports.count(len(edges.tokens))
-        self._reports.add(began, now())
-        self._trace.span("prefill" if step.prefill else "step", began, ended, rows=len(step.rows))
+        self._trace.span("prefill" if step.prefill else "step", began, now(), rows=len(step.rows))
+        self._send(self._mind.settle(step, proposals, self._step_s))
+        self._note(step, began, now())
 
-    def _note(self, step: Step, seconds: float) -> None:
+    def _send(self, messages: Sequence[Edges | Resync]) -> None:
+        for message in messages:
+            self._wires.data.send(message)
+            arrow(self._trace, message, "begin")
+            self._reports.count(message)
+
+    def _note(self, step: Step, began: float, ended: float) -> None:
         self._steps += 1
+        self._reports.add(began, ended)
         if not step.prefill:
-            self._step_s += (_WEIGHT if self._step_s else 1.0) * (seconds - self._step_s)
+            self._step_s += (_WEIGHT if self._step_s else 1.0) * (ended - began - self._step_s)
 
     def _rest(self) -> None:
         self._reports.flush()
@@ -104,9 +109,9 @@ class StepReports:
         self._ended: list[float] = []
         self._edges = 0
 
-    def count(self, edges: int) -> None:
-        """Count edges that were sent."""
-        self._edges += edges
+    def count(self, message: Message) -> None:
+        """Count the edges of a message that was sent."""
+        self._edges += len(message.tokens) if isinstance(message, Edges) else 0
 
     def add(self, began: float, ended: float) -> None:
         """Note one step."""

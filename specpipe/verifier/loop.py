@@ -10,6 +10,7 @@ from specpipe.links.wait import wait
 from specpipe.minds.verifying import Pass, Prefill, Verifying, Work
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart
+from specpipe.process.tracing import arrow
 from specpipe.process.wires import Wires
 from specpipe.trace import Recorder, Silence
 from specpipe.words.messages import Close, Message, Stop, Unserved, Verdict
@@ -81,6 +82,7 @@ class Verifier:
     def _take(self, message: Message, link: Link) -> None:
         if isinstance(message, Stop):
             self._ending.ask()
+        arrow(self._trace, message, "end")
         for verdict in self._mind.handle(message, now()):
             link.send(verdict)
 
@@ -103,6 +105,7 @@ class Verifier:
         self._passes += 1
         for verdict in self._mind.settle(work, chosen.tokens, chosen.log_p, began, ended):
             self._wires.data.send(verdict)
+            arrow(self._trace, verdict, "begin")
             self._wires.control.send(verdict)
             self._record(verdict)
 
