@@ -49,7 +49,7 @@ def _descriptor(stack: ExitStack, _runtime: Path) -> None:
 
 def _file(stack: ExitStack, runtime: Path) -> None:
     folder = runtime / "specpipe"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     left = folder / "instance.json"
     left.touch()
     stack.callback(left.unlink)
