@@ -17,9 +17,10 @@ import sys, types, os, signal, time
 role = sys.argv[1]
 module = types.ModuleType(f"specpipe.{role}.main")
 def run(settings, folder, lifeline, trace):
-    print(settings.target.name, folder.name, lifeline, trace, sorted(os.sched_getaffinity(0)), os.nice(0), flush=True)
     if lifeline is not None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    print(settings.target.name, folder.name, lifeline, trace, sorted(os.sched_getaffinity(0)), os.nice(0), flush=True)
+    if lifeline is not None:
         time.sleep(60)
 module.run = run
 sys.modules[module.__name__] = module
