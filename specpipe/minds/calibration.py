@@ -1,12 +1,10 @@
 """How likely a drafted token is right, learned from what was committed.
 
-A table by (source, whether sampled, rank, margin of the winning score). A cell with few trials leans
-on its rank's average, and that on a prior. What is learned changes speed, never tokens.
+Guesses are alike by (source, whether sampled, rank, margin of the winning score). A kind with few trials
+leans on its rank's average, and that on a prior. What is learned changes speed, never tokens.
 """
 
 from bisect import bisect
-from dataclasses import dataclass
-from typing import NamedTuple
 
 # Margins in nats between which a guess's chance of being right changes visibly.
 EDGES = (0.25, 0.75, 1.5, 3.0, 6.0)
@@ -15,23 +13,12 @@ _LEAN = 6.0
 _MEMORY = 400.0
 
 
-class Mark(NamedTuple):
-    """What is known of a guess before it is checked.
-
-    `source` names who made it; `gap` is the margin over the next score for rank 0, and the distance to
-    the best score for the others, in nats (for n-grams: the length of the match).
-    """
-
-    source: str
-    sampled: bool
-    rank: int
-    gap: float
-
-
-@dataclass(slots=True)
 class _Tally:
-    right: float = 0.0
-    trials: float = 0.0
+    """How often guesses were right, the older ones counting less."""
+
+    def __init__(self) -> None:
+        self.right = 0.0
+        self.trials = 0.0
 
     def add(self, right: bool) -> None:
         keep = 1.0 - 1.0 / _MEMORY
@@ -42,29 +29,54 @@ class _Tally:
         return (self.right + _LEAN * prior) / (self.trials + _LEAN)
 
 
+class Kind:
+    """Guesses that are alike. `chance` is the estimated probability that one is right."""
+
+    def __init__(self, rank: "_Rank", chance: float) -> None:
+        self.chance = chance
+        self._rank = rank
+        self._tally = _Tally()
+
+    def observe(self, right: bool) -> None:
+        """Learn from one guess of this kind whose position was committed."""
+        self._tally.add(right)
+        self._rank.observe(right)
+
+    def lean(self, average: float) -> None:
+        """Estimate anew, from an average that few trials lean on."""
+        self.chance = self._tally.mean(average)
+
+
+class _Rank:
+    """The kinds of one source and rank: one for each band of margins."""
+
+    def __init__(self, prior: float) -> None:
+        self._prior = prior
+        self._tally = _Tally()
+        self.kinds = [Kind(self, prior) for _ in range(len(EDGES) + 1)]
+
+    def observe(self, right: bool) -> None:
+        self._tally.add(right)
+        average = self._tally.mean(self._prior)
+        for kind in self.kinds:
+            kind.lean(average)
+
+
 class Calibration:
-    """Chances of being right, shared by all requests of a drafter."""
+    """The kinds of guesses, shared by all requests of a drafter."""
 
     def __init__(self) -> None:
-        self._ranks: dict[tuple[str, bool, int], _Tally] = {}
-        self._cells: dict[tuple[str, bool, int, int], _Tally] = {}
+        self._ranks: dict[tuple[str, bool, int], _Rank] = {}
 
-    def chance(self, mark: Mark) -> float:
-        """Return the estimated probability that a guess with this mark is right."""
-        rank, cell = _keys(mark)
-        average = self._ranks.get(rank, _Tally()).mean(_prior(mark.rank))
-        return self._cells.get(cell, _Tally()).mean(average)
-
-    def observe(self, mark: Mark, right: bool) -> None:
-        """Learn from one guess whose position was committed."""
-        rank, cell = _keys(mark)
-        self._ranks.setdefault(rank, _Tally()).add(right)
-        self._cells.setdefault(cell, _Tally()).add(right)
-
-
-def _keys(mark: Mark) -> tuple[tuple[str, bool, int], tuple[str, bool, int, int]]:
-    rank = (mark.source, mark.sampled, mark.rank)
-    return rank, (*rank, bisect(EDGES, mark.gap))
+    def kind(self, source: str, sampled: bool, rank: int, gap: float) -> Kind:
+        """Return the kind of a guess. `source` names who made it; `gap` is the margin over the next score
+        for rank 0, and the distance to the best score for the others, in nats (n-grams: the match's length).
+        """
+        key = (source, sampled, rank)
+        known = self._ranks.get(key)
+        if known is None:
+            known = self._ranks[key] = _Rank(_prior(rank))
+        return known.kinds[bisect(EDGES, gap)]
 
 
 def _prior(rank: int) -> float:

@@ -1,22 +1,37 @@
 """One request as the drafter sees it: the committed tokens, the trie under them, and what the KV slab holds."""
 
 from collections.abc import Sequence
-from heapq import heappop, heappush
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from itertools import count
+from math import inf, log
 
-import numpy as np
-import numpy.typing as npt
-
-from specpipe.minds.calibration import Calibration, Mark
+from specpipe.minds.calibration import Kind
 from specpipe.minds.ngram import Lookup
 from specpipe.minds.slots import Slots
 from specpipe.words import prefix as prefixes
 from specpipe.words.messages import Open
-from specpipe.words.trie import Edge, Node, Trie
+from specpipe.words.trie import Node, Trie
+
+
+@dataclass(slots=True, eq=False)
+class Guess:
+    """What may follow a node. It becomes a node itself when it is taken for expansion; most never are."""
+
+    parent: Node
+    token: int
+    log_q: float
+    kind: Kind
+    chance: float
+    reach: float
 
 
 class Draft:
-    """The drafter's state of one request. The first `cached` committed tokens are in the slab."""
+    """The drafter's state of one request.
+
+    The first `cached` committed tokens are in the slab, in the slots marked in `base`.
+    `expanded` holds the nodes that were run, or are about to be, each with what was guessed after it.
+    """
 
     def __init__(self, request: Open, lane: int, slots: int, room: int) -> None:
         self.request = request
@@ -25,35 +40,40 @@ class Draft:
         self.hashes = _hashes(request.request, self.tokens)
         self.trie = Trie(self.hashes[-1], self.tokens[-1], len(self.tokens) - 1, room)
         self.slots = Slots(slots)
-        self.base: npt.NDArray[np.bool_] = np.zeros(slots, np.bool_)
+        self.base = bytearray(slots)
         self.cached = 0
         self.lookup = Lookup(self.tokens)
-        self.expanded: set[int] = set()
-        self._unsent: dict[int, Node] = {}
-        self._frontier: list[tuple[float, int, Node]] = []
+        self.expanded: dict[int, list[Guess]] = {}
+        self._stops = frozenset(request.ending.stop_tokens)
+        self._fresh: list[Guess] = []
+        self._unlikely: list[Guess] = []
+        self._frontier: list[tuple[float, int, Guess | Node]] = []
+        self._later: list[Node] = []
         self._order = count()
-        self.put(self.trie.root)
+        self._put(self.trie.root)
 
     @property
     def output(self) -> int:
         """How many tokens have been committed beyond the prompt."""
         return len(self.tokens) - len(self.request.prompt)
 
-    def put(self, node: Node) -> None:
-        """Make a node a candidate for expansion."""
-        heappush(self._frontier, (-node.reach, next(self._order), node))
+    def peek(self) -> float:
+        """Return the log-likelihood of the best candidate for expansion, minus infinity if there is none."""
+        return -self._frontier[0][0] - self.trie.root.reach if self._frontier else -inf
 
-    def peek(self) -> float | None:
-        """Return the likelihood of the best unexpanded node, if there is one."""
-        while self._frontier and self._stale(self._frontier[0][2]):
-            heappop(self._frontier)
-        return self.trie.likelihood(self._frontier[0][2]) if self._frontier else None
-
-    def pop(self) -> Node:
-        """Take the best unexpanded node, which counts as expanded from now on; `peek` must have found one."""
-        node = heappop(self._frontier)[2]
-        self.expanded.add(node.prefix)
+    def pop(self) -> Node | None:
+        """Take the best candidate, which counts as expanded from now on; None if it already was, or finds no room."""
+        best = heappop(self._frontier)[2]
+        node = best if isinstance(best, Node) else self._node(best)
+        if node is None or node.prefix in self.expanded:
+            return None
+        self.expanded[node.prefix] = []
         return node
+
+    def defer(self, node: Node) -> None:
+        """Put back a node until the root has moved."""
+        del self.expanded[node.prefix]
+        self._later.append(node)
 
     def path(self, node: Node) -> list[Node]:
         """Return the nodes from below the root down to `node`."""
@@ -63,63 +83,89 @@ class Draft:
             node = node.parent
         return nodes[::-1]
 
-    def grow(self, parent: Node, token: int, log_q: float, chance: float, mark: Mark) -> Node | None:
-        """Add a child and make it a candidate, unless a stop token ends the text there."""
-        node = self.trie.insert(Edge(parent.prefix, token, log_q, chance))
-        if node is None:
-            return None
-        node.mark = mark
-        self._unsent[node.prefix] = node
-        if token not in self.request.ending.stop_tokens:
-            self.put(node)
-        return node
+    def guess(self, parent: Node, token: int, log_q: float, kind: Kind) -> Guess:
+        """Note a guess and make it a candidate, unless a stop token ends the text there."""
+        chance = kind.chance
+        guess = Guess(parent, token, log_q, kind, chance, parent.reach + log(chance))
+        self.expanded.setdefault(parent.prefix, []).append(guess)
+        self._fresh.append(guess)
+        if token not in self._stops:
+            heappush(self._frontier, (-guess.reach, next(self._order), guess))
+        return guess
 
-    def unsent(self, least: float) -> list[Node]:
-        """Take the nodes of at least this likelihood that have not been taken yet, parents first."""
-        news = [node for node in self._unsent.values() if self.trie.likelihood(node) >= least]
-        for node in news:
-            del self._unsent[node.prefix]
+    def follow(self, parent: Node, token: int, kind: Kind) -> Node | None:
+        """Return the node of a guess that has no log q, or was made already; None if it finds no room."""
+        made = self.expanded.get(parent.prefix, [])
+        known = next((guess for guess in made if guess.token == token), None)
+        return self._node(known or self.guess(parent, token, 0.0, kind))
+
+    def unsent(self, least: float) -> list[Guess]:
+        """Take the guesses of at least this likelihood that have not been taken yet, parents first.
+
+        The others become no likelier, and are not looked at again, until the root moves.
+        """
+        floor = self.trie.root.reach + log(least) if least else -inf
+        news = [guess for guess in self._fresh if guess.reach >= floor]
+        self._unlikely += [guess for guess in self._fresh if guess.reach < floor]
+        self._fresh = []
         return news
 
-    def commit(self, tokens: Sequence[int], calibration: Calibration) -> None:
+    def commit(self, tokens: Sequence[int]) -> None:
         """Follow the verifier: learn from what was right, move the root, forget what no longer lies under it."""
-        before = [node.prefix for node in self.trie.root.below()]
         for token in tokens:
-            self._learn(token, calibration)
+            for guess in self.expanded.pop(self.trie.root.prefix, []):
+                guess.kind.observe(guess.token == token)
+            self._forget(token)
             self.trie.advance(token)
             self.tokens.append(token)
             self.hashes.append(self.trie.root.prefix)
         self.lookup.extend(tokens)
         self._note_cached()
-        self._prune(before, self.hashes[-len(tokens) - 1 :])
-
-    def _learn(self, token: int, calibration: Calibration) -> None:
-        for child in self.trie.root.children.values():
-            if isinstance(child.mark, Mark):
-                calibration.observe(child.mark, child.token == token)
+        self._sift()
 
     def cover(self, position: int) -> None:
         """Note that the committed token at `position` is in the slab; all before it must be."""
-        self.base[self.slots[self.hashes[position]]] = True
+        self.base[self.slots[self.hashes[position]]] = 1
         self.cached = max(self.cached, position + 1)
+
+    def alive(self, node: Node) -> bool:
+        """Whether a node lies under the root, or is it."""
+        return self.trie.find(node.prefix) is node
+
+    def _put(self, node: Node) -> None:
+        heappush(self._frontier, (-node.reach, next(self._order), node))
+
+    def _node(self, guess: Guess) -> Node | None:
+        known = guess.parent.children.get(guess.token)
+        return known or self.trie.grow(guess.parent, guess.token, guess.log_q, guess.chance)
+
+    def _forget(self, token: int) -> None:
+        """Free the slots of the branches that `token` rules out; the root's own stays, as that of a committed token."""
+        for branch in self.trie.root.children.values():
+            if branch.token != token:
+                for node in branch.below():
+                    self.slots.drop(node.prefix)
+                    self.expanded.pop(node.prefix, None)
 
     def _note_cached(self) -> None:
         while self.cached < len(self.tokens) and self.hashes[self.cached] in self.slots:
             self.cover(self.cached)
 
-    def _prune(self, before: Sequence[int], committed: Sequence[int]) -> None:
-        for prefix in before:
-            if prefix not in committed and self.trie.find(prefix) is None:
-                self.slots.drop(prefix)
-                self.expanded.discard(prefix)
-        self._unsent = {prefix: node for prefix, node in self._unsent.items() if node.parent and self.trie.find(prefix)}
-        self._frontier = [entry for entry in self._frontier if not self._stale(entry[2])]
-        self._frontier.sort()
-        if self.trie.root.prefix not in self.expanded:
-            self.put(self.trie.root)
+    def _sift(self) -> None:
+        """Keep what still lies under the root. A root after which nothing was guessed is a candidate again."""
+        self._fresh = [guess for guess in (*self._unlikely, *self._fresh) if self.alive(guess.parent)]
+        self._unlikely = []
+        self._frontier = [entry for entry in self._frontier if self._is_open(entry[2])]
+        heapify(self._frontier)
+        later, self._later = self._later, []
+        for node in filter(self.alive, later):
+            self._put(node)
+        if not self.expanded.get(self.trie.root.prefix):
+            self.expanded.pop(self.trie.root.prefix, None)
+            self._put(self.trie.root)
 
-    def _stale(self, node: Node) -> bool:
-        return node.prefix in self.expanded or self.trie.find(node.prefix) is not node
+    def _is_open(self, candidate: Guess | Node) -> bool:
+        return self.alive(candidate if isinstance(candidate, Node) else candidate.parent)
 
 
 def _hashes(request: int, tokens: Sequence[int]) -> list[int]:

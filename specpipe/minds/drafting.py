@@ -6,12 +6,14 @@ trees (EAGLE-2, Sequoia) are what best-first growth does where each is best.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
+from math import inf, log
 
 import numpy as np
 
-from specpipe.minds.calibration import Calibration, Mark
+from specpipe.minds.calibration import Calibration
 from specpipe.minds.draft import Draft
-from specpipe.minds.stepping import Step, Stepper
+from specpipe.minds.stepping import Step, Stepper, without_model
 from specpipe.words.messages import Close, Edges, Message, Open, Resync, Verdict
 from specpipe.words.proposals import Proposals
 from specpipe.words.trie import Node
@@ -20,8 +22,12 @@ from specpipe.words.trie import Node
 # would not check it. What became likely since is sent when the root moves.
 LEAST_EXPANDED = 1e-4
 LEAST_SENT = 1e-3
+_LEAST_PROMISE = log(LEAST_EXPANDED)
 _CHAIN_GUESSES = 8
 _DEEPEST = 64
+
+# A token with its log q and gap.
+Score = tuple[int, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +75,14 @@ class Drafting:
 
     def plan(self) -> Step | None:
         """Return the rows of the next step, or None while there is nothing worth running."""
-        for draft in self._drafts.values():
-            if self.shape.model and (step := self._stepper.prefill(draft)):
-                return step
+        if self.shape.model:
+            for draft in self._drafts.values():
+                if len(draft.tokens) < self.shape.context and (step := self._stepper.prefill(draft)):
+                    return step
         chosen = self._choose()
-        return self._stepper.step(chosen) if chosen else None
+        if not chosen:
+            return None
+        return self._stepper.step(chosen) if self.shape.model else without_model(chosen)
 
     def settle(self, step: Step, proposals: Proposals | None, seconds: float) -> list[Edges]:
         """Take in what a step produced; return the edges worth sending, by request."""
@@ -81,12 +90,17 @@ class Drafting:
             return []
         self._steps += 1
         self._step_s = seconds
-        for index, row in enumerate(step.rows):
-            if row.node is not None:
-                self._grow(row.draft, row.node, proposals, index)
-        return [edges for draft in dict.fromkeys(row.draft for row in step.rows) for edges in self._news(draft)]
+        scores = _by_row(proposals) if proposals else [[]] * len(step.rows)
+        for row, mine in zip(step.rows, scores, strict=True):
+            if row.node is not None and self._is_open(row.draft) and row.draft.alive(row.node):
+                self._grow(row.draft, row.node, mine)
+        drafts = dict.fromkeys(row.draft for row in step.rows)
+        return [edges for draft in drafts if self._is_open(draft) for edges in self._news(draft)]
 
     def _open(self, message: Open) -> None:
+        known = self._drafts.get(message.request)
+        if known and known.request.life >= message.life:
+            return
         self._close(message.request)
         if not self._lanes or message.mode == "target":
             return
@@ -106,36 +120,40 @@ class Drafting:
         if known < 0:
             return [Resync(request=verdict.request, start=draft.output)]
         if fresh := verdict.tokens.tolist()[known:]:
-            draft.commit(fresh, self.calibration)
+            draft.commit(fresh)
         if verdict.finish:
             self._close(verdict.request)
             return []
         return self._news(draft)
 
+    def _is_open(self, draft: Draft) -> bool:
+        return self._drafts.get(draft.request.request) is draft
+
     def _choose(self) -> list[tuple[Draft, Node]]:
+        """Take the likeliest nodes that are worth a row, whatever request they belong to."""
+        drafts = enumerate(draft for draft in self._drafts.values() if self._has_room(draft))
+        queue = [(-promise, order, draft) for order, draft in drafts if (promise := _promise(draft)) > -inf]
+        heapify(queue)
         chosen: list[tuple[Draft, Node]] = []
-        while len(chosen) < self.shape.lanes:
-            draft = max(self._growing(), key=lambda each: each.peek() or 0.0, default=None)
-            if draft is None:
-                break
+        while queue and len(chosen) < self.shape.lanes:
+            _, order, draft = queue[0]
             node = draft.pop()
-            if self._worth(draft, node):
+            if node is not None and self._worth(draft, node):
                 chosen.append((draft, node))
-                if draft.request.mode == "sequential":
-                    break
+            elif node is not None:
+                draft.defer(node)
+            if (promise := _promise(draft)) > -inf:
+                heapreplace(queue, (-promise, order, draft))
+            else:
+                heappop(queue)
         return chosen
 
-    def _growing(self) -> list[Draft]:
-        return [draft for draft in self._drafts.values() if self._has_room(draft) and self._is_likely(draft)]
-
-    def _is_likely(self, draft: Draft) -> bool:
-        likelihood = draft.peek()
-        return likelihood is not None and (likelihood >= LEAST_EXPANDED or draft.request.mode == "sequential")
-
     def _has_room(self, draft: Draft) -> bool:
-        """Whether a whole step on this draft alone, however deep its nodes, finds slots."""
+        """Whether a whole step on this draft alone, however deep its nodes, finds slots and their children a place."""
         missing = len(draft.tokens) - draft.cached
-        return not self.shape.model or draft.slots.free > missing + self.shape.lanes + _DEEPEST
+        if self.shape.model and draft.slots.free <= missing + self.shape.lanes + _DEEPEST:
+            return False
+        return len(draft.trie) < draft.trie.capacity
 
     def _worth(self, draft: Draft, node: Node) -> bool:
         """Whether a child of `node` could be checked: within the context, the budget and the mode."""
@@ -145,48 +163,55 @@ class Drafting:
         deepest = draft.request.nodes if draft.request.mode == "sequential" else _DEEPEST
         return child < self.shape.context and child <= last_checked and depth <= deepest
 
-    def _grow(self, draft: Draft, node: Node, proposals: Proposals | None, index: int) -> None:
-        if proposals is not None:
-            self._from_model(draft, node, proposals, index)
+    def _grow(self, draft: Draft, node: Node, scores: Sequence[Score]) -> None:
+        if not draft.expanded.get(node.prefix):
+            sampled = not draft.request.sampling.greedy
+            fan = 1 if draft.request.mode == "sequential" else len(scores)
+            for rank, (token, log_q, gap) in enumerate(scores[:fan]):
+                if token >= 0:
+                    draft.guess(node, token, log_q, self.calibration.kind("model", sampled, rank, gap))
         if self.shape.ngram:
-            self._from_lookup(draft, node)
+            self._look_up(draft, node)
 
-    def _from_model(self, draft: Draft, node: Node, proposals: Proposals, index: int) -> None:
-        fan = 1 if draft.request.mode == "sequential" else proposals.tokens.shape[1]
-        for rank in range(fan):
-            token = int(proposals.tokens[index, rank])
-            if token >= 0:
-                mark = Mark("model", not draft.request.sampling.greedy, rank, float(proposals.gaps[index, rank]))
-                log_q = float(proposals.log_q[index, rank])
-                draft.grow(node, token, log_q, self.calibration.chance(mark), mark)
-
-    def _from_lookup(self, draft: Draft, start: Node) -> None:
+    def _look_up(self, draft: Draft, start: Node) -> None:
         """Follow the n-gram guess for as long as there is one: a chain costs no forward pass."""
-        if draft.request.mode == "sequential" and start.children:
+        if draft.request.mode == "sequential" and draft.expanded.get(start.prefix):
             return
+        sampled = not draft.request.sampling.greedy
         node: Node | None = start
         path = [each.token for each in draft.path(start)]
         for _ in range(_CHAIN_GUESSES):
-            guess = draft.lookup.guess(path)
-            if node is None or guess is None or not self._worth(draft, node):
+            found = draft.lookup.guess(path)
+            if node is None or found is None or not self._worth(draft, node):
                 break
-            mark = Mark("ngram", not draft.request.sampling.greedy, 0, float(guess.matched))
-            node = draft.grow(node, guess.token, 0.0, self.calibration.chance(mark), mark)
-            path.append(guess.token)
+            node = draft.follow(node, found.token, self.calibration.kind("ngram", sampled, 0, float(found.matched)))
+            path.append(found.token)
 
     def _news(self, draft: Draft) -> list[Edges]:
         """Return what the verifier does not know yet and might check."""
         least = 0.0 if draft.request.mode == "sequential" else LEAST_SENT
-        nodes = draft.unsent(least)
-        if not nodes:
+        news = draft.unsent(least)
+        if not news:
             return []
         edges = Edges(
             request=draft.request.request,
             steps=self._steps,
             step_s=self._step_s,
-            parents=np.array([node.parent.prefix for node in nodes if node.parent], np.uint64),
-            tokens=np.array([node.token for node in nodes], np.int32),
-            log_q=np.array([node.log_q for node in nodes], np.float32),
-            chances=np.array([node.chance for node in nodes], np.float32),
+            parents=np.array([guess.parent.prefix for guess in news], np.uint64),
+            tokens=np.array([guess.token for guess in news], np.int32),
+            log_q=np.array([guess.log_q for guess in news], np.float32),
+            chances=np.array([guess.chance for guess in news], np.float32),
         )
         return [edges]
+
+
+def _by_row(proposals: Proposals) -> list[list[Score]]:
+    """Return each row's proposals, best first."""
+    arrays = (proposals.tokens.tolist(), proposals.log_q.tolist(), proposals.gaps.tolist())
+    return [list(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+
+
+def _promise(draft: Draft) -> float:
+    """Return the log-likelihood of the best candidate for expansion, minus infinity where none is likely enough."""
+    promise = draft.peek()
+    return promise if promise >= _LEAST_PROMISE or draft.request.mode == "sequential" else -inf

@@ -3,32 +3,27 @@
 from heapq import heappop, heappush
 
 
-class Slots:
-    """Hands out the lowest free slot, so that the keys shown to attention stay few."""
+class Slots(dict[int, int]):
+    """The slot of each prefix that has one. Hands out the lowest free slot, so that few are shown to attention."""
 
     def __init__(self, count: int) -> None:
+        super().__init__()
         self._free = list(range(count))
-        self._held: dict[int, int] = {}
-
-    def __contains__(self, prefix: int) -> bool:
-        return prefix in self._held
-
-    def __getitem__(self, prefix: int) -> int:
-        return self._held[prefix]
 
     @property
     def free(self) -> int:
         """How many slots are left."""
         return len(self._free)
 
-    def take(self, prefix: int) -> int:
-        """Return a slot for `prefix`, which must not hold one yet; there must be a free one."""
-        slot = heappop(self._free)
-        self._held[prefix] = slot
+    def hold(self, prefix: int) -> int:
+        """Return the slot of `prefix`, a free one if it has none yet; there must be one."""
+        slot = self.get(prefix)
+        if slot is None:
+            slot = self[prefix] = heappop(self._free)
         return slot
 
     def drop(self, prefix: int) -> None:
         """Free the slot of one prefix, if it has one."""
-        slot = self._held.pop(prefix, None)
+        slot = self.pop(prefix, None)
         if slot is not None:
             heappush(self._free, slot)

@@ -4,19 +4,18 @@ What the slab holds decides what is fed, so the last accepted token, a correctio
 a branch opened by an n-gram need no special case.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from specpipe.minds.draft import Draft
-from specpipe.words.batch import Batch
+from specpipe.words.batch import Batch, Bools
 from specpipe.words.trie import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One token to run: a committed one (`node` None), or the root or a drafted one, whose children are wanted."""
 
     draft: Draft
@@ -52,50 +51,72 @@ class Stepper:
 
     def step(self, chosen: Sequence[tuple[Draft, Node]]) -> Step:
         """Return the rows that expand `chosen`; rows of one draft are neighbours, parents before children."""
-        rows: list[Row] = []
-        for draft in dict.fromkeys(draft for draft, _ in chosen):
-            rows += _rows(draft, [node for owner, node in chosen if owner is draft])
+        nodes: dict[Draft, list[Node]] = {}
+        for draft, node in chosen:
+            nodes.setdefault(draft, []).append(node)
+        rows = [row for draft, mine in nodes.items() for row in _rows(draft, mine)]
         return Step(rows, _batch(rows))
 
 
-def _rows(draft: Draft, nodes: Sequence[Node]) -> list[Row]:
-    last = len(draft.tokens) - 1
-    rows = [_committed(draft, position) for position in range(draft.cached, last)]
+def without_model(chosen: Sequence[tuple[Draft, Node]]) -> Step:
+    """Return a step for a drafter that runs no model, and so has neither slots nor a batch."""
+    return Step([_drafted(draft, node) for draft, node in chosen], Batch.chain(0, 0, [], []))
+
+
+def _rows(draft: Draft, nodes: Iterable[Node]) -> list[Row]:
     wanted: dict[int, Node] = {}
     for node in nodes:
-        for each in [draft.trie.root, *draft.path(node)]:
-            if each is node or each.prefix not in draft.slots:
-                wanted.setdefault(each.prefix, each)
-    draft.expanded.update(wanted)
-    return rows + [Row(draft, node.prefix, node.token, node.position, node) for node in wanted.values()]
+        for each in reversed([node, *_missing_above(draft, node)]):
+            wanted.setdefault(each.prefix, each)
+    for prefix in wanted:
+        draft.expanded.setdefault(prefix, [])
+    committed = [_committed(draft, position) for position in range(draft.cached, len(draft.tokens) - 1)]
+    return committed + [_drafted(draft, node) for node in wanted.values()]
+
+
+def _missing_above(draft: Draft, node: Node) -> Iterator[Node]:
+    """Yield the ancestors that are not in the slab; above one that is, all are."""
+    above = node.parent
+    while above is not None and above.prefix not in draft.slots:
+        yield above
+        above = above.parent
 
 
 def _committed(draft: Draft, position: int) -> Row:
     return Row(draft, draft.hashes[position], draft.tokens[position], position, None)
 
 
+def _drafted(draft: Draft, node: Node) -> Row:
+    return Row(draft, node.prefix, node.token, node.position, node)
+
+
 def _batch(rows: Sequence[Row]) -> Batch:
-    seen = [_visible(row) for row in rows]
-    shown = 1 + max(int(slots.nonzero()[0][-1]) for slots in seen)
+    slots = [row.draft.slots.hold(row.prefix) for row in rows]
     return Batch(
         lanes=np.array([row.draft.lane for row in rows], np.int64),
         tokens=np.array([row.token for row in rows], np.int64),
         positions=np.array([row.position for row in rows], np.int64),
-        slots=np.array([row.draft.slots[row.prefix] for row in rows], np.int64),
-        visible=np.stack([slots[:shown] for slots in seen]),
+        slots=np.array(slots, np.int64),
+        visible=_visible(rows),
         prefixes=np.array([row.prefix for row in rows], np.uint64),
     )
 
 
-def _visible(row: Row) -> npt.NDArray[np.bool_]:
-    """Take a slot for the row and return what it sees: the committed tokens, its ancestors and itself."""
+def _visible(rows: Sequence[Row]) -> Bools:
+    seen = [_seen(row) for row in rows]
+    shown = 1 + max(slots.rfind(1) for slots in seen)
+    flat = bytearray().join(slots[:shown] for slots in seen)
+    return np.frombuffer(flat, np.bool_).reshape(len(rows), shown)
+
+
+def _seen(row: Row) -> bytearray:
+    """Mark the slots that a row sees: the committed tokens up to it, its ancestors and itself."""
     draft = row.draft
-    if row.prefix not in draft.slots:
-        draft.slots.take(row.prefix)
     if row.position < len(draft.tokens):
         draft.cover(row.position)
-        return draft.base.copy()
-    seen = draft.base.copy()
-    for node in draft.path(row.node) if row.node else []:
-        seen[draft.slots[node.prefix]] = True
+    seen = draft.base[:]
+    node = row.node
+    while node is not None and node.parent is not None:
+        seen[draft.slots[node.prefix]] = 1
+        node = node.parent
     return seen

@@ -29,7 +29,8 @@ class Edge(NamedTuple):
 class Node:
     """A prefix in the trie. `position` is the absolute index of its token; `reach` the log of the
     product of chances since the trie began, so that differences of `reach` are log path probabilities.
-    `mark` is whatever its grower wants to remember of it.
+    A chance above one, which only a foreign drafter would claim, counts as one. `mark` is whatever its
+    grower wants to remember of it.
     """
 
     prefix: int
@@ -83,43 +84,46 @@ class Trie:
         if parent is None:
             self._keep_orphan(edge)
             return None
-        if edge.token in parent.children or len(self._nodes) >= self.capacity:
+        node = self._grown(parent, edge)
+        if node is not None and node.prefix in self._orphans:
+            self._adopt(node)
+        return node
+
+    def grow(self, parent: Node, token: int, log_q: float, chance: float) -> Node | None:
+        """Add a child of a node that is in the trie, with a chance above 0 and up to 1; return it, or None if it
+        was known or has no room.
+        """
+        if token in parent.children or len(self._nodes) >= self.capacity:
             return None
-        node = self._attach(parent, edge)
-        self._adopt(node)
+        prefix = prefixes.child(parent.prefix, token)
+        node = Node(prefix, token, parent.position + 1, parent, log_q, chance, parent.reach + log(chance))
+        parent.children[token] = node
+        self._nodes[prefix] = node
         return node
 
     def advance(self, token: int) -> bool:
         """Move the root down by one committed token; return whether that child was there."""
-        child = self.root.children.get(token)
-        hit = child is not None
-        root = child or Node(prefixes.child(self.root.prefix, token), token, self.root.position + 1)
-        root.parent = None
-        self.root = root
-        self._nodes = {node.prefix: node for node in root.below()}
-        self._adopt(root)
-        return hit or bool(root.children)
+        before = self.root
+        child = before.children.pop(token, None)
+        for node in before.below():
+            del self._nodes[node.prefix]
+        self.root = child or Node(prefixes.child(before.prefix, token), token, before.position + 1)
+        self.root.parent = None
+        if child is None:
+            self._nodes[self.root.prefix] = self.root
+            self._adopt(self.root)
+        return child is not None or bool(self.root.children)
 
-    def _attach(self, parent: Node, edge: Edge) -> Node:
-        prefix = prefixes.child(parent.prefix, edge.token)
-        reach = parent.reach + log(max(edge.chance, _LEAST))
-        node = Node(prefix, edge.token, parent.position + 1, parent, edge.log_q, edge.chance, reach)
-        parent.children[edge.token] = node
-        self._nodes[prefix] = node
-        return node
+    def _grown(self, parent: Node, edge: Edge) -> Node | None:
+        return self.grow(parent, edge.token, edge.log_q, min(max(edge.chance, _LEAST), 1.0))
 
     def _adopt(self, node: Node) -> None:
         waiting = [node.prefix]
         while waiting:
             edges = self._orphans.pop(waiting.pop(), [])
             self._orphaned -= len(edges)
-            waiting.extend(child.prefix for edge in edges if (child := self._grown(edge)))
-
-    def _grown(self, edge: Edge) -> Node | None:
-        parent = self._nodes[edge.parent]
-        if edge.token in parent.children or len(self._nodes) >= self.capacity:
-            return None
-        return self._attach(parent, edge)
+            grown = (self._grown(self._nodes[edge.parent], edge) for edge in edges)
+            waiting.extend(child.prefix for child in grown if child)
 
     def _keep_orphan(self, edge: Edge) -> None:
         self._orphans.setdefault(edge.parent, []).append(edge)
