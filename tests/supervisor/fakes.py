@@ -29,6 +29,7 @@ from specpipe.words.messages import (
     TO_DRAFTER,
     Ask,
     Cancel,
+    Close,
     Delta,
     Failed,
     Finished,
@@ -83,6 +84,7 @@ def _heard(hub: ControlHub, peers: set[bytes]) -> bool:
     for peer, message in messages:
         if isinstance(message, Pulse):
             peers.add(peer)
+            hub.send(peer, Close(request=0))
         if isinstance(message, Gone):
             with (notes() / "gone.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps([message.role, message.final, message.reason]) + "\n")
@@ -125,6 +127,8 @@ def work(role: str, folder: Path) -> None:
     with Sockets() as sockets:
         line = ControlLine(sockets, addresses["control"], TO_DRAFTER)
         line.send(Pulse(role=role, counter=0, dropped=0, at=0.0))  # type: ignore[arg-type]
+        # Told from the first answer: an instance of stand-ins may be ended as soon as it is ready.
+        wait([line], None)
         announce(role, dtype="float32")
         messages: list[Message] = []
         while not any(isinstance(message, Stop) for message in messages):
