@@ -30,7 +30,7 @@ class Coordinator:
                 self._follow(message)
             for peer, message in self._clients.receive():
                 self._carry_out(self._mind.client_said(peer, message, now()))
-        self._carry_out(self._mind.halt(now()))
+        self._carry_out(self._mind.halt())
 
     def _follow(self, message: object) -> None:
         if isinstance(message, Verdict):

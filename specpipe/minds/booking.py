@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from specpipe.minds import measures
 from specpipe.minds.entry import Entry, Text, written
 from specpipe.minds.measures import Busy, Tally
 from specpipe.minds.roster import Roster
+from specpipe.minds.totals import Totals
 from specpipe.words.messages import (
     Ask,
     Cancel,
@@ -71,7 +72,7 @@ class Texts(Protocol):
         ...
 
     def text(self, stops: tuple[str, ...]) -> Text:
-        """Return a fresh text for one answer."""
+        """Return a fresh text for one answer; raise `RequestError`."""
         ...
 
 
@@ -84,11 +85,11 @@ class Booking:
         self._most_waiting = waiting
         self._draw_seed = draw_seed
         self._entries: dict[int, Entry] = {}
-        self._written: dict[int, Text] = {}
         self._waiting: deque[Entry] = deque()
         self._busy = Busy()
         self._numbers = 0
-        self._totals = {"finished": 0, "failed": 0, "tokens": 0, "passes": 0, "checked": 0, "accepted": 0}
+        self._totals = Totals()
+        self._bereft = False
         self.halted = False
 
     def worker_said(self, peer: bytes, message: Message, now: float) -> list[Action]:
@@ -103,11 +104,11 @@ class Booking:
             case Pulse():
                 self.roster.pulse(peer, message)
             case Unserved() if self.roster.is_from("verifier", peer):
-                return self._fail(message.request, "failed", _ENGINE_FAULT, now)
+                return self._fail(message.request, _ENGINE_FAULT, now)
             case Gone():
-                return self._mourn(message, now)
+                return self._mourn(message)
             case Halt():
-                return self.halt(now)
+                return self.halt()
         return []
 
     def client_said(self, peer: bytes, message: Message, now: float) -> list[Action]:
@@ -125,27 +126,26 @@ class Booking:
         """Give up all requests of a client that cannot be reached."""
         return self._drop([entry for entry in self._entries.values() if entry.client == peer], now)
 
-    def halt(self, now: float) -> list[Action]:
+    def halt(self) -> list[Action]:
         """End every request and send the workers home."""
         self.halted = True
-        actions = [
-            act for number in list(self._entries) for act in self._fail(number, "failed", "the instance ends", now)
-        ]
         workers = [worker for role in ("drafter", "verifier") if (worker := self.roster.get(role))]
-        return actions + [ToWorker(worker.peer, Stop()) for worker in workers]
+        return [*self._end_all("the instance ends"), *(ToWorker(worker.peer, Stop()) for worker in workers)]
 
     def _ask(self, peer: bytes, ask: Ask, now: float) -> list[Action]:
         if self.halted:
             return [ToClient(peer, Failed(key=ask.key, kind="busy", reason="the instance ends"))]
-        if len(self._waiting) >= self._most_waiting:
+        if self._bereft:
+            return [ToClient(peer, Failed(key=ask.key, kind="failed", reason=_ENGINE_FAULT))]
+        if len(self._waiting) >= self._most_waiting and not self._has_lane():
             return [ToClient(peer, Failed(key=ask.key, kind="busy", reason="too many requests wait; try again later"))]
         try:
-            prompt = self._prompt(ask)
+            prompt, text = self._prompt(ask), self._texts.text(ask.stop)
         except RequestError as error:
             return [ToClient(peer, Failed(key=ask.key, kind="refused", reason=str(error)))]
         self._numbers += 1
         seed = ask.sampling.seed if ask.seeded else self._draw_seed()
-        entry = self._entries[self._numbers] = Entry(self._numbers, peer, ask, prompt, seed)
+        entry = self._entries[self._numbers] = Entry(self._numbers, peer, ask, prompt, seed=seed, text=text)
         self._waiting.append(entry)
         return self._admit(now)
 
@@ -156,22 +156,22 @@ class Booking:
         return prompt
 
     def _admit(self, now: float) -> list[Action]:
-        verifier = self.roster.get("verifier")
         actions: list[Action] = []
-        while verifier and self._waiting and self._running() < verifier.hello.lanes:
-            entry = self._waiting.popleft()
-            actions += self._start(entry, verifier.hello, now)
+        while self._waiting and self._has_lane():
+            actions += self._start(self._waiting.popleft(), now)
         return actions
 
-    def _running(self) -> int:
-        return sum(entry.running for entry in self._entries.values())
+    def _has_lane(self) -> bool:
+        verifier = self.roster.get("verifier")
+        running = sum(entry.running for entry in self._entries.values())
+        return verifier is not None and running < verifier.hello.lanes
 
-    def _start(self, entry: Entry, verifier: Hello, now: float) -> list[Action]:
-        reason = _unfit(entry.prompt, verifier)
-        if reason:
-            return self._fail(entry.number, "refused", reason, now)
+    def _start(self, entry: Entry, now: float) -> list[Action]:
+        verifier = self.roster.get("verifier")
+        if verifier and not entry.fits(verifier.hello.context):
+            bound = f"must have fewer than the context of {verifier.hello.context}"
+            return self._end(entry, "refused", f"the prompt has {len(entry.prompt)} tokens and {bound}")
         entry.tally = Tally(now)
-        self._written[entry.number] = self._texts.text(entry.ask.stop)
         started = Started(key=entry.ask.key, seed=entry.seed, prompt_tokens=len(entry.prompt))
         return [ToClient(entry.client, started), *self._open(entry)]
 
@@ -192,16 +192,22 @@ class Booking:
         running = [entry for entry in self._entries.values() if entry.running]
         if hello.role == "drafter":
             return actions + [act for entry in running for act in self._open(entry, ["drafter"])]
-        for entry in running:
-            entry.life += 1
-            actions += self._open(entry)
-        return actions + self._admit(now)
+        self._bereft = False
+        return actions + [act for entry in running for act in self._reopen(entry, hello)] + self._admit(now)
 
-    def _mourn(self, gone: Gone, now: float) -> list[Action]:
+    def _reopen(self, entry: Entry, hello: Hello) -> list[Action]:
+        """Resume a request on a new verifier, in a new life."""
+        if not entry.fits(hello.context):
+            return self._end(entry, "failed", _ENGINE_FAULT)
+        entry.life += 1
+        return self._open(entry)
+
+    def _mourn(self, gone: Gone) -> list[Action]:
         self.roster.leave(gone.role)
         if gone.role == "drafter" or not gone.final:
             return []
-        return [act for number in list(self._entries) for act in self._fail(number, "failed", _ENGINE_FAULT, now)]
+        self._bereft = True
+        return self._end_all(_ENGINE_FAULT)
 
     def _judge(self, verdict: Verdict, now: float) -> list[Action]:
         entry = self._entries.get(verdict.request)
@@ -212,29 +218,28 @@ class Booking:
             verifier = self.roster.get("verifier")
             recall = Recall(request=entry.number, start=len(entry.committed))
             return [ToWorker(verifier.peer, recall)] if verifier else []
-        if verdict.ended > verdict.began:
+        if fresh and verdict.ended > verdict.began:
             entry.tally.add(verdict, now)
-            self._count(verdict)
+            self._totals.count(verdict)
         return self._write(entry, fresh, verdict.finish, now)
 
     def _write(self, entry: Entry, fresh: list[int], finish: str, now: float) -> list[Action]:
-        text = self._written[entry.number]
-        words, taken = written(text, fresh)
+        words, taken = written(entry.text, fresh)
         entry.committed += fresh[:taken]
-        self._totals["tokens"] += taken
-        ended = bool(finish) or text.stopped
-        words += text.finish() if ended else ""
+        self._totals.tokens += taken
+        ended = bool(finish) or entry.text.stopped
+        words += entry.text.finish() if ended else ""
         actions: list[Action] = []
         if words or taken:
             delta = Delta(key=entry.ask.key, text=words, tokens=np.array(fresh[:taken], np.int32))
             actions.append(ToClient(entry.client, delta))
-        return actions + (self._finish(entry, finish, stopped=text.stopped, now=now) if ended else [])
+        return actions + (self._finish(entry, finish, now) if ended else [])
 
-    def _finish(self, entry: Entry, finish: str, *, stopped: bool, now: float) -> list[Action]:
-        self._totals["finished"] += 1
+    def _finish(self, entry: Entry, finish: str, now: float) -> list[Action]:
+        self._totals.finished += 1
         finished = Finished(
             key=entry.ask.key,
-            finish_reason="length" if finish == "length" and not stopped else "stop",
+            finish_reason="length" if finish == "length" and not entry.text.stopped else "stop",
             seed=entry.seed,
             prompt_tokens=len(entry.prompt),
             completion_tokens=len(entry.committed),
@@ -242,27 +247,28 @@ class Booking:
         )
         return [ToClient(entry.client, finished), *self._forget(entry), *self._admit(now)]
 
-    def _fail(self, number: int, kind: str, reason: str, now: float) -> list[Action]:
+    def _fail(self, number: int, reason: str, now: float) -> list[Action]:
         entry = self._entries.get(number)
-        if entry is None:
-            return []
-        self._totals["failed"] += 1
-        failed = Failed(key=entry.ask.key, kind="refused" if kind == "refused" else "failed", reason=reason)
-        actions: list[Action] = [ToClient(entry.client, failed), *self._forget(entry)]
-        return actions if self.halted else actions + self._admit(now)
+        return [*self._end(entry, "failed", reason), *self._admit(now)] if entry else []
+
+    def _end(self, entry: Entry, kind: Literal["refused", "failed"], reason: str) -> list[Action]:
+        self._totals.failed += 1
+        return [ToClient(entry.client, Failed(key=entry.ask.key, kind=kind, reason=reason)), *self._forget(entry)]
+
+    def _end_all(self, reason: str) -> list[Action]:
+        return [act for entry in list(self._entries.values()) for act in self._end(entry, "failed", reason)]
 
     def _cancel(self, peer: bytes, key: int, now: float) -> list[Action]:
         named = [number for number, entry in self._entries.items() if (entry.client, entry.ask.key) == (peer, key)]
-        return [act for number in named for act in self._fail(number, "failed", "cancelled by the client", now)]
+        return [act for number in named for act in self._fail(number, "cancelled by the client", now)]
 
     def _drop(self, entries: Sequence[Entry], now: float) -> list[Action]:
-        self._totals["failed"] += len(entries)
+        self._totals.failed += len(entries)
         actions = [act for entry in entries for act in self._forget(entry)]
         return actions + self._admit(now)
 
     def _forget(self, entry: Entry) -> list[Action]:
         del self._entries[entry.number]
-        self._written.pop(entry.number, None)
         if entry in self._waiting:
             self._waiting.remove(entry)
         if not entry.running:
@@ -270,31 +276,18 @@ class Booking:
         workers = [worker for role in ("drafter", "verifier") if (worker := self.roster.get(role))]
         return [ToWorker(worker.peer, Close(request=entry.number)) for worker in workers]
 
-    def _count(self, verdict: Verdict) -> None:
-        self._totals["passes"] += 1
-        self._totals["checked"] += verdict.checked
-        self._totals["accepted"] += min(len(verdict.tokens) - 1, verdict.chain)
-
     def _status(self) -> Status:
-        workers = self.roster.statuses()
+        totals = self._totals
         return Status(
             version=__version__,
             serving=self.roster.get("verifier") is not None and not self.halted,
             open_requests=len(self._entries),
-            finished_requests=self._totals["finished"],
-            failed_requests=self._totals["failed"],
-            committed_tokens=self._totals["tokens"],
-            passes=self._totals["passes"],
-            checked_tokens=self._totals["checked"],
-            accepted_tokens=self._totals["accepted"],
+            finished_requests=totals.finished,
+            failed_requests=totals.failed,
+            committed_tokens=totals.tokens,
+            passes=totals.passes,
+            checked_tokens=totals.checked,
+            accepted_tokens=totals.accepted,
             dropped_frames=sum(worker.dropped for role in ("drafter", "verifier") if (worker := self.roster.get(role))),
-            workers=workers,
+            workers=self.roster.statuses(),
         )
-
-
-def _unfit(prompt: Sequence[int], verifier: Hello) -> str | None:
-    if len(prompt) >= verifier.context:
-        return f"the prompt has {len(prompt)} tokens and must have fewer than the context of {verifier.context}"
-    if max(prompt) >= verifier.vocabulary:
-        return f"the prompt has token {max(prompt)}, beyond the model's vocabulary of {verifier.vocabulary}"
-    return None

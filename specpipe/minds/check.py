@@ -8,7 +8,10 @@ from specpipe.words.trie import Node, Trie
 
 
 class Check:
-    """The verifier's state of one request. The first `held` tokens are in the slab, each at its position."""
+    """The verifier's state of one request. The first `held` tokens are in the slab, each at its position.
+
+    `finish` says how it ended, empty while it goes on; `missed` whether the root had not been drafted.
+    """
 
     def __init__(self, request: Open, lane: int, now: float) -> None:
         self.request = request
@@ -18,6 +21,7 @@ class Check:
         self.held = 0
         self.finish = ""
         self.committed_at = now
+        self.heard_at = now
         self.missed = True
         self.trie = Trie(self._prefix(), self.tokens[-1], len(self.tokens) - 1)
 

@@ -56,6 +56,7 @@ class Drafting:
         self._stepper = Stepper(shape.prefill_rows)
         self._steps = 0
         self._step_s = 0.0
+        self._prefilled = False
 
     @property
     def requests(self) -> Sequence[int]:
@@ -74,15 +75,14 @@ class Drafting:
         return []
 
     def plan(self) -> Step | None:
-        """Return the rows of the next step, or None while there is nothing worth running."""
-        if self.shape.model:
-            for draft in self._drafts.values():
-                if len(draft.tokens) < self.shape.context and (step := self._stepper.prefill(draft)):
-                    return step
-        chosen = self._choose()
-        if not chosen:
-            return None
-        return self._stepper.step(chosen) if self.shape.model else without_model(chosen)
+        """Return the rows of the next step, or None while there is nothing worth running.
+
+        Prompts take turns with growth, so that a long one does not leave the other requests without drafts.
+        """
+        first, second = (self._grow, self._prefill) if self._prefilled else (self._prefill, self._grow)
+        step = first() or second()
+        self._prefilled = step is not None and step.prefill
+        return step
 
     def settle(self, step: Step, proposals: Proposals | None, seconds: float) -> list[Edges]:
         """Take in what a step produced; return the edges worth sending, by request."""
@@ -93,9 +93,21 @@ class Drafting:
         scores = _by_row(proposals) if proposals else [[]] * len(step.rows)
         for row, mine in zip(step.rows, scores, strict=True):
             if row.node is not None and self._is_open(row.draft) and row.draft.alive(row.node):
-                self._grow(row.draft, row.node, mine)
+                self._note(row.draft, row.node, mine)
         drafts = dict.fromkeys(row.draft for row in step.rows)
         return [edges for draft in drafts if self._is_open(draft) for edges in self._news(draft)]
+
+    def _prefill(self) -> Step | None:
+        if not self.shape.model:
+            return None
+        drafts = (draft for draft in self._drafts.values() if len(draft.tokens) < self.shape.context)
+        return next(filter(None, map(self._stepper.prefill, drafts)), None)
+
+    def _grow(self) -> Step | None:
+        chosen = self._choose()
+        if not chosen:
+            return None
+        return self._stepper.step(chosen) if self.shape.model else without_model(chosen)
 
     def _open(self, message: Open) -> None:
         known = self._drafts.get(message.request)
@@ -163,7 +175,7 @@ class Drafting:
         deepest = draft.request.nodes if draft.request.mode == "sequential" else _DEEPEST
         return child < self.shape.context and child <= last_checked and depth <= deepest
 
-    def _grow(self, draft: Draft, node: Node, scores: Sequence[Score]) -> None:
+    def _note(self, draft: Draft, node: Node, scores: Sequence[Score]) -> None:
         if not draft.expanded.get(node.prefix):
             sampled = not draft.request.sampling.greedy
             fan = 1 if draft.request.mode == "sequential" else len(scores)

@@ -31,12 +31,13 @@ class Text(Protocol):
 class Entry:
     """The coordinator's state of one request."""
 
-    def __init__(self, number: int, client: bytes, ask: Ask, prompt: Sequence[int], seed: int) -> None:
+    def __init__(self, number: int, client: bytes, ask: Ask, prompt: Sequence[int], *, seed: int, text: Text) -> None:
         self.number = number
         self.client = client
         self.ask = ask
         self.prompt = list(prompt)
         self.seed = seed
+        self.text = text
         self.life = 0
         self.committed: list[int] = []
         self.tally: Tally | None = None
@@ -65,7 +66,11 @@ class Entry:
     def news(self, verdict: Verdict) -> list[int] | None:
         """Return what of a verdict is new; None if something is missing before it."""
         known = len(self.committed) - verdict.start
-        return None if known < 0 else [int(token) for token in verdict.tokens[known:]]
+        return None if known < 0 else verdict.tokens[known:].tolist()
+
+    def fits(self, context: int) -> bool:
+        """Whether at least one more token may be committed."""
+        return len(self.prompt) + len(self.committed) < context
 
 
 def written(text: Text, tokens: Sequence[int]) -> tuple[str, int]:

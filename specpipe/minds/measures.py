@@ -120,7 +120,7 @@ def _shared(steps: Iterable[Interval], passes: list[Interval]) -> float:
 def _met(steps: Iterable[Interval], passes: list[Interval]) -> Iterator[tuple[Interval, Interval]]:
     ends = [ended for _, ended in passes]
     for step in steps:
-        for each in passes[bisect_left(ends, step[0]) :]:
-            if each[0] >= step[1]:
+        for at in range(bisect_left(ends, step[0]), len(passes)):
+            if passes[at][0] >= step[1]:
                 break
-            yield step, each
+            yield step, passes[at]

@@ -12,8 +12,11 @@ from specpipe.words.messages import Edges
 
 _HOP = 0.0005
 _WEIGHT = 0.05
-# A sequential request waits for its whole block, this long beyond the last that was heard of it.
+# A sequential request waits for its whole block, this long beyond the last that was heard of it and this many
+# drafter steps more, but for a single edge never longer than the last bound, whatever the drafter says of its pace.
 _BLOCK_WAIT = 0.25
+_BLOCK_STEPS = 10
+_LONGEST_WAIT = 5.0
 
 
 class Patience:
@@ -57,8 +60,9 @@ class Patience:
         return late if rate > choice.rate else None
 
     def block_deadline(self, check: Check) -> float:
-        """Return until when a sequential request waits for its block."""
-        return max(check.committed_at, self._heard) + _BLOCK_WAIT + 10 * self._step
+        """Return until when a sequential request waits for more of its block."""
+        since = max(check.committed_at, check.heard_at)
+        return since + min(_BLOCK_WAIT + _BLOCK_STEPS * self._step, _LONGEST_WAIT)
 
     def _waited_in_vain(self, choice: Choice, due: float) -> bool:
         """Whether edges came when they were due and brought this pass nothing."""

@@ -70,10 +70,12 @@ class Verifying:
         return list(self._checks)
 
     def handle(self, message: Message, now: float) -> list[Verdict]:
-        """Take in what arrived; return the verdicts that its sender asked to be repeated."""
+        """Take in what arrived; return the verdicts that its sender must have at once: those that it asked to be
+        repeated, and the end of a request that was opened without room for a token.
+        """
         match message:
             case Open():
-                self._open(message, now)
+                return self._open(message, now)
             case Close():
                 self._close(message.request)
             case Edges():
@@ -110,6 +112,9 @@ class Verifying:
         row = 0
         for check, nodes in work.parts:
             upto = row + 1 + len(nodes)
+            if self._checks.get(check.request.request) is not check:
+                row = upto
+                continue
             length = check.walk(nodes, tokens[row:upto])
             start = check.output
             check.commit(list(tokens[row : row + length]), list(log_p[row : row + length]), self.shape.context, ended)
@@ -117,10 +122,18 @@ class Verifying:
             row = upto
         return verdicts
 
-    def _open(self, message: Open, now: float) -> None:
+    def _open(self, message: Open, now: float) -> list[Verdict]:
+        known = self._checks.get(message.request)
+        if known and known.request.life >= message.life:
+            return []
         self._close(message.request)
-        if self._lanes:
-            self._checks[message.request] = Check(message, self._lanes.pop(), now)
+        if not self._lanes:
+            return []
+        check = self._checks[message.request] = Check(message, self._lanes.pop(), now)
+        if check.room(self.shape.context) > 0:
+            return []
+        check.finish = "length"
+        return [_verdict(check, check.output, 0, 0.0, 0.0)]
 
     def _close(self, request: int) -> None:
         check = self._checks.pop(request, None)
@@ -132,6 +145,7 @@ class Verifying:
         check = self._checks.get(edges.request)
         if check is None:
             return
+        check.heard_at = now
         arrays = (edges.parents, edges.tokens, edges.log_q, edges.chances)
         for fields in zip(*(array.tolist() for array in arrays), strict=True):
             check.trie.insert(Edge(*fields))
@@ -166,7 +180,7 @@ class Verifying:
         wider = self._seconds(sum(1 + take for _, take in chosen.takes) + 1)
         until = self.patience.worth_waiting(chosen, wider, now)
         if until is not None:
-            self._wake = until
+            self._wake_by(until)
             return None
         return _pass(chosen)
 
@@ -182,8 +196,11 @@ class Verifying:
         if now >= deadline:
             self.patience.quiet = True
             return True
-        self._wake = deadline if self._wake is None else min(self._wake, deadline)
+        self._wake_by(deadline)
         return False
+
+    def _wake_by(self, until: float) -> None:
+        self._wake = until if self._wake is None else min(self._wake, until)
 
     def _seconds(self, rows: int) -> float:
         return self.costs.seconds(self._padded(rows))
