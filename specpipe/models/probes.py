@@ -37,7 +37,7 @@ def _linear_probe(like: Linear) -> Probe:
     order = torch.randperm(half, generator=noise)
 
     def paired(count: int, sign: int) -> torch.Tensor:
-        values = torch.randn(count, half, generator=noise)
+        values = torch.randn(count, half, generator=noise) ** 3  # small beside large: much to round
         pairs = torch.cat((values, sign * values[:, order]), 1)
         return torch.nn.functional.pad(pairs, (0, inputs - 2 * half)).to(like.device, like.dtype)
 
