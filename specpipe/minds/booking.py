@@ -137,7 +137,7 @@ class Booking:
             return [ToClient(peer, Failed(key=ask.key, kind="busy", reason="the instance ends"))]
         if self._bereft:
             return [ToClient(peer, Failed(key=ask.key, kind="failed", reason=_ENGINE_FAULT))]
-        if len(self._waiting) >= self._most_waiting and not self._has_lane():
+        if len(self._waiting) >= self._most_waiting and not self._free():
             return [ToClient(peer, Failed(key=ask.key, kind="busy", reason="too many requests wait; try again later"))]
         try:
             prompt, text = self._prompt(ask), self._texts.text(ask.stop)
@@ -157,20 +157,19 @@ class Booking:
 
     def _admit(self, now: float) -> list[Action]:
         actions: list[Action] = []
-        while self._waiting and self._has_lane():
-            actions += self._start(self._waiting.popleft(), now)
+        while self._waiting and (verifier := self._free()):
+            actions += self._start(self._waiting.popleft(), verifier, now)
         return actions
 
-    def _has_lane(self) -> bool:
+    def _free(self) -> Hello | None:
+        """Return what is known of the verifier, if it has a lane left."""
         verifier = self.roster.get("verifier")
         running = sum(entry.running for entry in self._entries.values())
-        return verifier is not None and running < verifier.hello.lanes
+        return verifier.hello if verifier and running < verifier.hello.lanes else None
 
-    def _start(self, entry: Entry, now: float) -> list[Action]:
-        verifier = self.roster.get("verifier")
-        if verifier and not entry.fits(verifier.hello.context):
-            bound = f"must have fewer than the context of {verifier.hello.context}"
-            return self._end(entry, "refused", f"the prompt has {len(entry.prompt)} tokens and {bound}")
+    def _start(self, entry: Entry, verifier: Hello, now: float) -> list[Action]:
+        if reason := _unfit(entry, verifier):
+            return self._end(entry, "refused", reason)
         entry.tally = Tally(now)
         started = Started(key=entry.ask.key, seed=entry.seed, prompt_tokens=len(entry.prompt))
         return [ToClient(entry.client, started), *self._open(entry)]
@@ -197,7 +196,7 @@ class Booking:
 
     def _reopen(self, entry: Entry, hello: Hello) -> list[Action]:
         """Resume a request on a new verifier, in a new life."""
-        if not entry.fits(hello.context):
+        if _unfit(entry, hello):
             return self._end(entry, "failed", _ENGINE_FAULT)
         entry.life += 1
         return self._open(entry)
@@ -291,3 +290,13 @@ class Booking:
             dropped_frames=sum(worker.dropped for role in ("drafter", "verifier") if (worker := self.roster.get(role))),
             workers=self.roster.statuses(),
         )
+
+
+def _unfit(entry: Entry, verifier: Hello) -> str | None:
+    """Return why not one more token can be committed, if so."""
+    length, highest = len(entry.prompt), max(entry.prompt)
+    if length + len(entry.committed) >= verifier.context:
+        return f"the prompt has {length} tokens and must have fewer than the context of {verifier.context}"
+    if highest >= verifier.vocabulary:
+        return f"the prompt has token {highest}, beyond the model's vocabulary of {verifier.vocabulary}"
+    return None

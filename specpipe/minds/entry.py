@@ -68,10 +68,6 @@ class Entry:
         known = len(self.committed) - verdict.start
         return None if known < 0 else verdict.tokens[known:].tolist()
 
-    def fits(self, context: int) -> bool:
-        """Whether at least one more token may be committed."""
-        return len(self.prompt) + len(self.committed) < context
-
 
 def written(text: Text, tokens: Sequence[int]) -> tuple[str, int]:
     """Push tokens until a stop string is met; return the text that is sure now and how many tokens it took."""
