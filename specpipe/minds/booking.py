@@ -3,14 +3,14 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from specpipe import __version__
 from specpipe.errors import RequestError
 from specpipe.minds import measures
-from specpipe.minds.entry import Entry, Text, written
+from specpipe.minds.entry import Entry, Texts, written
 from specpipe.minds.measures import Busy, Tally
 from specpipe.minds.roster import Roster
 from specpipe.minds.totals import Totals
@@ -57,23 +57,6 @@ class ToClient:
 
 
 Action = ToWorker | ToClient
-
-
-class Texts(Protocol):
-    """What the coordinator needs of the target's tokenizer."""
-
-    @property
-    def stop_tokens(self) -> frozenset[int]:
-        """The tokens that end an answer."""
-        ...
-
-    def prompt(self, ask: Ask) -> list[int]:
-        """Return the prompt's ids; raise `RequestError`."""
-        ...
-
-    def text(self, stops: tuple[str, ...]) -> Text:
-        """Return a fresh text for one answer; raise `RequestError`."""
-        ...
 
 
 class Booking:

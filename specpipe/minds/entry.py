@@ -28,6 +28,23 @@ class Text(Protocol):
         ...
 
 
+class Texts(Protocol):
+    """What the coordinator needs of the target's tokenizer."""
+
+    @property
+    def stop_tokens(self) -> frozenset[int]:
+        """The tokens that end an answer."""
+        ...
+
+    def prompt(self, ask: Ask) -> list[int]:
+        """Return the prompt's ids; raise `RequestError`."""
+        ...
+
+    def text(self, stops: tuple[str, ...]) -> Text:
+        """Return a fresh text for one answer; raise `RequestError`."""
+        ...
+
+
 class Entry:
     """The coordinator's state of one request."""
 
