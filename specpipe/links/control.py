@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import zmq
 
 from specpipe.links.address import dial, listen
-from specpipe.links.sockets import Inbox, Sockets, transmit
+from specpipe.links.sockets import Ear, Inbox, Sockets, transmit
 from specpipe.words.messages import Message
 from specpipe.words.messages.codec import encode
 
@@ -14,7 +14,7 @@ HIGH_WATER = 4096
 _LINGER_MS = 500
 
 
-class ControlHub:
+class ControlHub(Ear):
     """The coordinator's end of many control lines, for messages of these kinds (see `links.seam.Hub`).
 
     A peer that does not read is sent at most `high_water` messages, beside what the system buffers.
@@ -28,19 +28,6 @@ class ControlHub:
         self._socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
         self._inbox = Inbox(self._socket, kinds, high_water)
         self.address = listen(self._socket, address)
-
-    @property
-    def dropped(self) -> int:
-        """How many malformed messages were received and skipped."""
-        return self._inbox.dropped
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait on."""
-        return self._inbox.fileno()
-
-    def patience(self) -> float:
-        """Return 0 if there is something to receive, else infinity."""
-        return self._inbox.patience()
 
     def send(self, peer: bytes, message: Message) -> bool:
         """Send to one peer; return False where it is gone or has left too much unread."""
@@ -56,7 +43,7 @@ class ControlHub:
         self._socket.close()
 
 
-class ControlLine:
+class ControlLine(Ear):
     """A worker's, client's or supervisor's end, for messages of these kinds (see `links.seam.Link`).
 
     Messages sent before the hub listens wait for it. Raise `PeerError` if the address is none.
@@ -68,19 +55,6 @@ class ControlLine:
         self._socket = sockets.open(zmq.DEALER, high_water=high_water, linger_ms=_LINGER_MS)
         self._inbox = Inbox(self._socket, kinds, high_water)
         dial(self._socket, address)
-
-    @property
-    def dropped(self) -> int:
-        """How many malformed messages were received and skipped."""
-        return self._inbox.dropped
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait on."""
-        return self._inbox.fileno()
-
-    def patience(self) -> float:
-        """Return 0 if there is something to receive, else infinity."""
-        return self._inbox.patience()
 
     def send(self, message: Message) -> bool:
         """Send to the hub; return False where it has left too much unread."""

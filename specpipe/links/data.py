@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import zmq
 
 from specpipe.links.address import dial, listen
-from specpipe.links.sockets import Inbox, Sockets, transmit
+from specpipe.links.sockets import Ear, Inbox, Sockets, transmit
 from specpipe.words.messages import Edges, Message, Resync, Verdict
 from specpipe.words.messages.codec import encode
 
 HIGH_WATER = 512
 
 
-class DataServer:
+class DataServer(Ear):
     """The verifier's end (see `links.seam.DataListener`); a drafter that is replaced finds it unchanged.
 
     Raise `SettingsError` if it cannot listen on the addresses.
@@ -36,19 +36,6 @@ class DataServer:
         self.edges_address = listen(self._edges, edges)
         self.verdicts_address = listen(self._verdicts, verdicts)
 
-    @property
-    def dropped(self) -> int:
-        """How many malformed messages were received and skipped."""
-        return self._inbox.dropped
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait on."""
-        return self._inbox.fileno()
-
-    def patience(self) -> float:
-        """Return 0 if there is something to receive, else infinity."""
-        return self._inbox.patience()
-
     def send(self, message: Message) -> bool:
         """Publish to whoever listens; one that does not read loses it unseen, so this is True even then."""
         return transmit(self._verdicts, encode(message))
@@ -63,7 +50,7 @@ class DataServer:
         self._verdicts.close()
 
 
-class DataClient:
+class DataClient(Ear):
     """The drafter's end (see `links.seam.DataDialer`); until it is connected all that is sent is dropped."""
 
     def __init__(
@@ -90,14 +77,6 @@ class DataClient:
         self._open()
         dial(self._edges, edges)
         dial(self._verdicts, verdicts)
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait on; another one after each `connect`."""
-        return self._inbox.fileno()
-
-    def patience(self) -> float:
-        """Return 0 if there is something to receive, else infinity."""
-        return self._inbox.patience()
 
     def send(self, message: Message) -> bool:
         """Send to the verifier; return False, dropping it, where none is connected or it has left too much unread."""

@@ -110,3 +110,22 @@ class Inbox:
             if len(frames) < _MOST_FRAMES:
                 frames.append(frame)
         return frames
+
+
+class Ear:
+    """What every end that receives over one socket can tell of it; `_inbox` is set by who inherits."""
+
+    _inbox: Inbox
+
+    @property
+    def dropped(self) -> int:
+        """How many malformed messages were received and skipped."""
+        return self._inbox.dropped
+
+    def fileno(self) -> int:
+        """Return the descriptor to wait on."""
+        return self._inbox.fileno()
+
+    def patience(self) -> float:
+        """Return 0 if there is something to receive, else infinity."""
+        return self._inbox.patience()
