@@ -43,14 +43,19 @@ class Executor(Protocol):
         ...
 
     def prefill(self, batch: Batch) -> None:
-        """Write the keys and values of all rows; logits are not needed."""
+        """Write the keys and values of all rows; logits are not needed.
+
+        Rows of different lanes are computed apart; a prompt's keys and values depend on where it is cut.
+        """
         ...
 
     def decode(self, batch: Batch) -> torch.Tensor:
         """Write the keys and values of all rows and return their logits, float32 [rows, columns].
 
         With fixed widths a row's logits have the same bits whatever other rows are in the batch, as long
-        as its lane's visible slots are the same tokens in the same order.
+        as its lane's visible slots hold the same tokens in the same order, computed with fixed widths too
+        (or by a prefill of the same prompt, cut at the same places). They are an inference tensor: not to
+        be changed in place. Tokens and positions beyond the model's own count as its last ones.
         """
         ...
 

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,16 @@ def _with_code(folder: Path, marker: Path) -> Path:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_map": {"AutoModelForCausalLM": "code.Model"}}))
     (folder / "code.py").write_text(f"open({str(marker)!r}, 'w')\n")
     return folder
+
+
+def test_names_are_resolved_without_torch() -> None:
+    """A launcher asks, and must stay light."""
+    code = (
+        "import sys, specpipe.models.catalogue, specpipe.models.device\n"
+        "assert not {'torch', 'transformers', 'gguf', 'huggingface_hub'} & set(sys.modules), sys.modules.keys()"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_folder_is_itself(tmp_path: Path) -> None:
