@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from specpipe.errors import SettingsError
+from specpipe.wording import objection
 
 Dtype = Literal["auto", "float32", "bfloat16"]
 Chance = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -97,7 +98,7 @@ class Settings(Part, frozen=True):
         try:
             return msgspec.convert(tree, cls)
         except msgspec.ValidationError as error:
-            raise SettingsError(str(error)) from error
+            raise SettingsError(str(objection(error))) from error
 
     def merged(self, changes: dict[str, dict[str, Any]]) -> Self:
         """Return these settings with `changes` (part -> key -> value) laid over them; None changes nothing."""
