@@ -9,11 +9,12 @@ import msgspec
 import numpy as np
 
 from specpipe.errors import RequestError
+from specpipe.wording import objection
 from specpipe.words.messages import Ask
 from specpipe.words.sampling import Mode
 
 Chat = Sequence[tuple[str, str]]
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
+_MOST_ID = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class Options:
 
 def ask_chat(chat: Chat, options: Options) -> Ask:
     """Ask for the next message of a conversation of (role, content); the chat template is laid over it."""
+    if not _is_chat(chat):
+        raise RequestError("chat: expected a list of (role, content), both text")
     if not any(content.strip() for _, content in chat):
         raise RequestError("the prompt is empty: say something to be answered")
     return _ask(options, chat=[list(message) for message in chat])
@@ -45,6 +48,8 @@ def ask_chat(chat: Chat, options: Options) -> Ask:
 
 def ask_text(text: str, options: Options) -> Ask:
     """Ask for the continuation of a text, without a chat template."""
+    if not isinstance(text, str):
+        raise RequestError(f"prompt: expected text, got {type(text).__name__}")
     if not text:
         raise RequestError("the prompt is empty: give a text to be continued")
     return _ask(options, text=text)
@@ -52,11 +57,29 @@ def ask_text(text: str, options: Options) -> Ask:
 
 def ask_ids(ids: Sequence[int], options: Options) -> Ask:
     """Ask for the continuation of token ids."""
-    if not ids:
+    if not _are_ids(ids):
+        raise RequestError("ids: expected token ids, whole numbers from 0 to 2**31 - 1")
+    if not len(ids):
         raise RequestError("the prompt is empty: give at least one token id")
-    if min(ids) < 0 or max(ids) > np.iinfo(np.int32).max:
-        raise RequestError("ids: a token id is from 0 to 2**31 - 1")
     return _ask(options, ids=np.array(ids, np.int32))
+
+
+def _is_chat(chat: object) -> bool:
+    return isinstance(chat, tuple | list) and all(map(_is_message, chat))
+
+
+def _is_message(message: object) -> bool:
+    return isinstance(message, tuple | list) and len(message) == 2 and all(isinstance(part, str) for part in message)
+
+
+def _are_ids(ids: object) -> bool:
+    return isinstance(ids, Sequence | np.ndarray) and all(map(_is_id, ids))
+
+
+def _is_id(token: object) -> bool:
+    if isinstance(token, bool) or not isinstance(token, int | np.integer):
+        return False
+    return 0 <= int(token) <= _MOST_ID
 
 
 def _ask(options: Options, **prompt: Any) -> Ask:
@@ -72,11 +95,12 @@ def _ask(options: Options, **prompt: Any) -> Ask:
         "stop": options.stop,
         "stop_tokens": options.stop_tokens,
     }
-    _refuse_surrogates(fields)
     try:
-        return msgspec.convert(fields, Ask)
+        ask = msgspec.convert(fields, Ask)
     except msgspec.ValidationError as error:
-        raise RequestError(_sentence(str(error))) from error
+        raise RequestError(_sentence(error)) from error
+    _refuse_surrogates(ask)
+    return ask
 
 
 def _sampling(options: Options) -> dict[str, Any]:
@@ -84,25 +108,22 @@ def _sampling(options: Options) -> dict[str, Any]:
         "temperature": options.temperature,
         "top_k": options.top_k,
         "top_p": options.top_p,
-        "seed": options.seed or 0,
+        "seed": 0 if options.seed is None else options.seed,
     }
 
 
-def _refuse_surrogates(fields: dict[str, Any]) -> None:
+def _refuse_surrogates(ask: Ask) -> None:
     """A lone surrogate (what is left of bytes that are not UTF-8) has no place in a message."""
-    contents = [content for _, content in fields["chat"]]
-    for name, texts in (("prompt", [fields["text"], *contents]), ("stop", fields["stop"])):
+    words = [word for message in ask.chat for word in message]
+    for name, texts in (("prompt", [ask.text, *words]), ("stop", ask.stop)):
         try:
             "".join(texts).encode("utf-8")
         except UnicodeEncodeError as error:
             raise RequestError(f"{name}: the text is not valid UTF-8") from error
 
 
-def _sentence(message: str) -> str:
-    """Turn "Expected `float` >= 0.0 - at `$.sampling.top_p`" into "top_p: expected `float` >= 0.0"."""
-    match = _AT.match(message)
-    what, path = (match["what"], match["path"]) if match else (message, None)
-    name = re.sub(r"\[.*?\]", "", path or "").rpartition(".")[2]
-    if not name or name == "sampling":
-        return what
-    return f"{name}: {what[:1].lower()}{what[1:]}"
+def _sentence(error: msgspec.ValidationError) -> str:
+    """Name the field as the user does, who knows nothing of the parts of a message."""
+    path, what = objection(error)
+    name = re.sub(r"\[.*?\]", "", path).rpartition(".")[2]
+    return what if name in {"", "sampling"} else f"{name}: {what}"

@@ -8,7 +8,7 @@ from typing import Self
 from msgspec.structs import replace
 
 from specpipe.clock import now
-from specpipe.errors import PeerError
+from specpipe.errors import FrameError, PeerError, RequestError
 from specpipe.links.control import ControlLine
 from specpipe.links.sockets import Sockets
 from specpipe.links.wait import wait
@@ -77,11 +77,15 @@ class Client:
         """Send the request now, under a key of its own; return its answers, the last one `Finished` or `Failed`.
 
         Whoever stops reading early (closes the iterator, or leaves it by an exception) cancels the request.
+        Raises `RequestError` if it is too long to be sent.
         """
         self._keys += 1
         ask = replace(ask, key=self._keys)
+        try:
+            self._send(ask)
+        except FrameError as error:
+            raise RequestError(str(error)) from error
         self._answers[ask.key] = deque()
-        self._send(ask)
         return self._read(ask.key)
 
     def cancel(self, key: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from specpipe.client.asking import Options, ask_chat, ask_ids, ask_text
@@ -60,12 +61,87 @@ def test_a_prompt_is_exactly_one_kind() -> None:
         ({"stop": ("x",) * 17}, "stop"),
         ({"stop": ("\ud83d",)}, "stop"),
         ({"stop_tokens": (-1,)}, "stop_tokens"),
+        ({"stop_tokens": (2**31,)}, "stop_tokens"),
+        ({"stop": tuple(map(str, range(10_000)))}, "stop"),
+        ({"max_tokens": 10**9}, "max_tokens"),
     ],
 )
 def test_what_is_out_of_bounds_is_refused_by_name(changes: dict[str, Any], field: str) -> None:
     """The one sentence of the refusal starts with the field."""
     with pytest.raises(RequestError, match=f"^{field}"):
         ask_text("a", replace(Options(), **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"max_tokens": "256"}, "max_tokens"),
+        ({"max_tokens": 1.5}, "max_tokens"),
+        ({"max_tokens": True}, "max_tokens"),
+        ({"temperature": "hot"}, "temperature"),
+        ({"temperature": True}, "temperature"),
+        ({"temperature": None}, "temperature"),
+        ({"top_k": 1.5}, "top_k"),
+        ({"top_p": "x"}, "top_p"),
+        ({"seed": 1.5}, "seed"),
+        ({"seed": "7"}, "seed"),
+        ({"seed": True}, "seed"),
+        ({"seed": False}, "seed"),
+        ({"stop": 5}, "stop"),
+        ({"stop": "END"}, "stop"),
+        ({"stop": (1,)}, "stop"),
+        ({"stop": None}, "stop"),
+        ({"stop_tokens": 5}, "stop_tokens"),
+        ({"stop_tokens": ("a",)}, "stop_tokens"),
+        ({"stop_tokens": (True,)}, "stop_tokens"),
+        ({"ignore_eos": 1}, "ignore_eos"),
+        ({"ignore_eos": "no"}, "ignore_eos"),
+        ({"mode": None}, "mode"),
+        ({"nodes": 1.5}, "nodes"),
+    ],
+)
+def test_what_is_of_another_type_is_refused_by_name(changes: dict[str, Any], field: str) -> None:
+    """Nothing is turned into a default, or into what it might have meant (case E17)."""
+    with pytest.raises(RequestError, match=rf"^{field}: expected "):
+        ask_text("a", replace(Options(), **changes))
+
+
+@pytest.mark.parametrize("text", [5, None, b"a", ["a"]])
+def test_a_text_that_is_none_is_refused(text: Any) -> None:
+    """Only text can be continued as text."""
+    with pytest.raises(RequestError, match=r"^prompt: expected text, got "):
+        ask_text(text, Options())
+
+
+@pytest.mark.parametrize(
+    "chat", ["hi", None, [5], [("user",)], [("user", 5)], [("user", "a", "b")], [{"role": "user"}]]
+)
+def test_a_chat_that_is_none_is_refused(chat: Any) -> None:
+    """A chat is pairs of role and content."""
+    with pytest.raises(RequestError, match=r"^chat: expected a list of \(role, content\)"):
+        ask_chat(chat, Options())
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**31, 2**63 - 1, 2**63, 2**64 - 1])
+def test_every_seed_of_64_bits_is_taken(seed: int) -> None:
+    """Also those that a signed integer could not hold (case E10)."""
+    ask = ask_text("a", Options(seed=seed))
+
+    assert (ask.sampling.seed, ask.seeded) == (seed, True)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, -(2**63) - 1, 10**100])
+def test_seeds_beyond_64_bits_are_refused(seed: int) -> None:
+    """They are never cut down to size."""
+    with pytest.raises(RequestError, match=r"^seed must be from 0 to 2\*\*64 - 1$"):
+        ask_text("a", Options(seed=seed))
+
+
+def test_a_nul_is_a_character_like_others() -> None:
+    """In a prompt and in a stop string (case E06)."""
+    ask = ask_text("a\0b", Options(stop=("\0",)))
+
+    assert (ask.text, ask.stop) == ("a\0b", ("\0",))
 
 
 def test_empty_prompts_are_refused() -> None:
@@ -87,8 +163,13 @@ def test_bytes_that_were_no_utf8_are_refused() -> None:
         ask_chat([("user", "caf\udce9")], Options())
 
 
-@pytest.mark.parametrize("ids", [[-1], [2**31]])
-def test_ids_outside_the_range_of_tokens_are_refused(ids: list[int]) -> None:
-    """A token id must fit where tokens travel."""
+def test_ids_may_come_from_an_array() -> None:
+    """Whatever whole numbers they are made of."""
+    assert ask_ids(np.array([3, 4], np.int64), Options()).ids.tolist() == [3, 4]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ids", [[-1], [2**31], [1.5], ["a"], [True], "ab", 5, None, np.array([0.5])])
+def test_what_is_no_token_id_is_refused(ids: Any) -> None:
+    """A token id is a whole number, and fits where tokens travel; nothing is rounded."""
     with pytest.raises(RequestError, match=r"^ids"):
         ask_ids(ids, Options())

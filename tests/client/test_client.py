@@ -9,7 +9,7 @@ import pytest
 
 from specpipe.client.asking import Options, ask_text
 from specpipe.client.client import Client
-from specpipe.errors import PeerError, WorkerError
+from specpipe.errors import PeerError, RequestError, WorkerError
 from specpipe.links.control import ControlHub
 from specpipe.links.sockets import Sockets
 from specpipe.links.wait import wait
@@ -175,6 +175,17 @@ def test_an_address_that_is_none_is_refused() -> None:
     """The sentence names the address, and no socket stays open."""
     with pytest.raises(PeerError, match="nowhere"):
         Client("nowhere")
+
+
+def test_a_request_too_long_to_be_sent_is_refused(coordinator: Coordinator) -> None:
+    """It is the request's fault, and the next one is served."""
+    with Client(coordinator.address) as client:
+        with pytest.raises(RequestError, match=r"^this Ask is too long to be sent; shorten the request$"):
+            client.ask(ask_text("日" * (1 << 22), Options()))
+        answers = client.ask(ASK)
+        coordinator.send(_finished(coordinator.take().key))
+
+        assert [type(answer) for answer in answers] == [Finished]
 
 
 def test_whoever_knows_more_ends_the_waiting(coordinator: Coordinator) -> None:
