@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from specpipe.words.messages.fields import Count, Id, Message, Moments, Name, Role, Seconds, Text, Tokens
-from specpipe.words.sampling import Mode, Sampling
+from specpipe.words.sampling import Mode, Sampling, Token
 
 
 class Hello(Message, frozen=True, tag="hello"):
@@ -86,7 +86,7 @@ class Ask(Message, frozen=True, tag="ask"):
     nodes: Annotated[int, Meta(ge=0, le=1024)]
     ignore_eos: bool
     stop: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=1024)], ...], Meta(max_length=16)]
-    stop_tokens: Annotated[tuple[Count, ...], Meta(max_length=64)]
+    stop_tokens: Annotated[tuple[Token, ...], Meta(max_length=64)]
     chat: Annotated[tuple[tuple[Name, Text], ...], Meta(max_length=4096)]
     text: Text
     ids: Tokens
