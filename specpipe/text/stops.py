@@ -1,4 +1,4 @@
-"""Finding the earliest of several stop strings in text that arrives in pieces (Knuth, Morris and Pratt, 1977)."""
+"""Finding stop strings in text that arrives in pieces (Knuth, Morris and Pratt, 1977)."""
 
 from collections.abc import Sequence
 
@@ -25,9 +25,11 @@ class _Progress:
 
 
 class StopSearch:
-    """Lets text through up to the earliest stop string, by where it begins; the longer of two may still win.
+    """Lets text through until a piece completes a stop string; of several, the one that begins earliest counts.
 
-    Text that may be the start of a stop string is held back; it is never longer than the longest of them.
+    That is what looking through the whole text after each piece would find. A longer one that has only begun is
+    not waited for, since the tokens of the wait would belong to no text. What may be the start of a stop string is
+    held back; it is never longer than the longest of them.
     """
 
     def __init__(self, stops: Sequence[str]) -> None:
@@ -37,7 +39,6 @@ class StopSearch:
                 raise RequestError("a stop string is empty; leave it out")
         self._searches = [_Progress(stop) for stop in stops]
         self._held = ""
-        self._found: int | None = None
         self.stopped = False
 
     def push(self, text: str) -> str:
@@ -48,34 +49,23 @@ class StopSearch:
             return text
         start = len(self._held)
         self._held += text
-        self.stopped = any(self._decided(end) for end in range(start + 1, len(self._held) + 1))
-        return self._released(self._sure())
+        found = [begin for end in range(start + 1, len(self._held) + 1) for begin in self._begins(end)]
+        self.stopped = bool(found)
+        return self._released(min(found) if found else len(self._held) - self._partial())
 
     def finish(self) -> str:
         """Return the rest: no more text comes that could complete a stop string."""
-        if self.stopped:
-            return ""
-        self.stopped = self._found is not None
-        return self._released(len(self._held) if self._found is None else self._found)
+        return "" if self.stopped else self._released(len(self._held))
 
-    def _decided(self, end: int) -> bool:
-        """Look at the character before `end`; return whether the earliest stop string is now known."""
-        for search in self._searches:
-            if search.push(self._held[end - 1]):
-                start = end - len(search.stop)
-                self._found = start if self._found is None else min(self._found, start)
-        return self._found is not None and end - self._partial() >= self._found
-
-    def _sure(self) -> int:
-        return self._found if self.stopped and self._found is not None else len(self._held) - self._partial()
+    def _begins(self, end: int) -> list[int]:
+        """Look at the character before `end`; return where the stop strings begin that it completes."""
+        return [end - len(search.stop) for search in self._searches if search.push(self._held[end - 1])]
 
     def _partial(self) -> int:
         return max(search.matched for search in self._searches)
 
     def _released(self, end: int) -> str:
         ready, self._held = self._held[:end], self._held[end:]
-        if self._found is not None:
-            self._found -= end
         return ready
 
 

@@ -7,7 +7,8 @@ from specpipe.text.stops import StopSearch
 class TextStream:
     """Turns committed tokens into text that can no longer change.
 
-    All parts joined equal `tokenizer.decode` of all tokens, cut where the earliest of the `stops` begins.
+    All parts joined equal `tokenizer.decode` of all tokens up to the first that completes one of the `stops`, cut
+    where the earliest of them begins.
     Raises `RequestError` for an empty stop string or one with half a surrogate pair.
     """
 
