@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from specpipe.clock import now
 from specpipe.links.seam import Hub
 from specpipe.links.wait import wait
 from specpipe.minds.booking import Action, Booking, ToClient
 from specpipe.process.ending import Ending
 from specpipe.trace import Recorder, Silence
-from specpipe.words.messages import Finished, Halt, Started, Verdict
+from specpipe.words.messages import Finished, Halt, Message, Started, Status, Verdict
 
 
 class Coordinator:
@@ -42,7 +44,13 @@ class Coordinator:
         for action in actions:
             if not isinstance(action, ToClient):
                 self._workers.send(action.peer, action.message)
-            elif not self._clients.send(action.peer, action.message):
+            elif not self._clients.send(action.peer, self._completed(action.message)):
                 self._carry_out(self._mind.client_lost(action.peer, now()))
             elif isinstance(action.message, Started | Finished):
                 self._trace.instant(type(action.message).__name__.lower(), now())
+
+    def _completed(self, message: Message) -> Message:
+        """Add to a `Status` what only the hubs know: the frames that were dropped here."""
+        if not isinstance(message, Status):
+            return message
+        return replace(message, dropped_frames=message.dropped_frames + self._workers.dropped + self._clients.dropped)
