@@ -85,7 +85,7 @@ class Booking:
             case Steps() if self.roster.is_from("drafter", peer):
                 self._busy.add(zip(message.began.tolist(), message.ended.tolist(), strict=True), message.edges)
             case Pulse():
-                self.roster.pulse(peer, message)
+                self.roster.pulse(peer, message, now)
             case Unserved() if self.roster.is_from("verifier", peer):
                 return self._fail(message.request, _ENGINE_FAULT, now)
             case Gone():
@@ -166,7 +166,7 @@ class Booking:
         return [ToWorker(worker.peer, opening) for role in wanted if (worker := self.roster.get(role))]
 
     def _welcome(self, peer: bytes, hello: Hello, now: float) -> list[Action]:
-        if self.halted or self.roster.enter(peer, hello) is not None:
+        if self.halted or self.roster.enter(peer, hello, now) is not None:
             return [ToWorker(peer, Stop())]
         drafter = self.roster.get("drafter")
         introduction = self.roster.introduction()

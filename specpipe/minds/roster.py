@@ -5,30 +5,36 @@ from dataclasses import dataclass
 from specpipe.words.messages import Hello, Peer, Pulse, WorkerStatus
 
 ROLES = ("verifier", "drafter")
+# Four beats: who was heard of since then lives, and nobody else may take its place. A successor needs longer to start.
+ALIVE_S = 1.0
 
 
 @dataclass(slots=True)
 class Worker:
-    """One worker that has said hello."""
+    """One worker that has said hello, and was last heard of at `heard`."""
 
     peer: bytes
     hello: Hello
+    heard: float
     counter: int = 0
     dropped: int = 0
 
 
 class Roster:
-    """The workers by role; a new one of the same role replaces the old."""
+    """The workers by role; a new one of the same role replaces one that has left or gives no more signs of life."""
 
     def __init__(self) -> None:
         self._workers: dict[str, Worker] = {}
 
-    def enter(self, peer: bytes, hello: Hello) -> str | None:
-        """Take in a worker; return a sentence instead if it cannot work with the other one."""
+    def enter(self, peer: bytes, hello: Hello, now: float) -> str | None:
+        """Take in a worker; return a sentence instead if its place is taken or it cannot work with the other one."""
+        present = self._workers.get(hello.role)
+        if present and present.peer != peer and now < present.heard + ALIVE_S:
+            return f"there is a {hello.role} already, process {present.hello.pid}"
         other = self._workers.get("drafter" if hello.role == "verifier" else "verifier")
         if other and not _same_tokenizer(hello, other.hello):
             return f"the tokenizers of {hello.model} and {other.hello.model} differ in their contents"
-        self._workers[hello.role] = Worker(peer, hello)
+        self._workers[hello.role] = Worker(peer, hello, now)
         return None
 
     def leave(self, role: str) -> None:
@@ -44,11 +50,11 @@ class Roster:
         worker = self._workers.get(role)
         return worker is not None and worker.peer == peer
 
-    def pulse(self, peer: bytes, pulse: Pulse) -> None:
+    def pulse(self, peer: bytes, pulse: Pulse, now: float) -> None:
         """Note a sign of life."""
         if self.is_from(pulse.role, peer):
             worker = self._workers[pulse.role]
-            worker.counter, worker.dropped = pulse.counter, pulse.dropped
+            worker.counter, worker.dropped, worker.heard = pulse.counter, pulse.dropped, now
 
     def introduction(self) -> Peer | None:
         """Return where the drafter finds the verifier, once that is known."""
