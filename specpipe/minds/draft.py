@@ -94,10 +94,14 @@ class Draft:
         return guess
 
     def follow(self, parent: Node, token: int, kind: Kind) -> Node | None:
-        """Return the node of a guess that has no log q, or was made already; None if it finds no room."""
+        """Return the node of a guess that has no log q, or was made already.
+
+        None if it finds no room, or if the text ends with it.
+        """
         made = self.expanded.get(parent.prefix, [])
         known = next((guess for guess in made if guess.token == token), None)
-        return self._node(known or self.guess(parent, token, 0.0, kind))
+        guess = known or self.guess(parent, token, 0.0, kind)
+        return None if token in self._stops else self._node(guess)
 
     def unsent(self, least: float) -> list[Guess]:
         """Take the guesses of at least this likelihood that have not been taken yet, parents first.

@@ -13,7 +13,7 @@ import numpy as np
 
 from specpipe.minds.calibration import Calibration
 from specpipe.minds.draft import Draft
-from specpipe.minds.stepping import Step, Stepper, without_model
+from specpipe.minds.stepping import Step, Stepper, is_behind, without_model
 from specpipe.words.messages import Close, Edges, Message, Open, Resync, Verdict
 from specpipe.words.proposals import Proposals
 from specpipe.words.trie import Node
@@ -143,7 +143,7 @@ class Drafting:
 
     def _choose(self) -> list[tuple[Draft, Node]]:
         """Take the likeliest nodes that are worth a row, whatever request they belong to."""
-        drafts = enumerate(draft for draft in self._drafts.values() if self._has_room(draft))
+        drafts = enumerate(draft for draft in self._drafts.values() if self._can_grow(draft))
         queue = [(-promise, order, draft) for order, draft in drafts if (promise := _promise(draft)) > -inf]
         heapify(queue)
         chosen: list[tuple[Draft, Node]] = []
@@ -160,12 +160,14 @@ class Drafting:
                 heappop(queue)
         return chosen
 
-    def _has_room(self, draft: Draft) -> bool:
+    def _can_grow(self, draft: Draft) -> bool:
         """Whether a whole step on this draft alone, however deep its nodes, finds slots and their children a place."""
-        missing = len(draft.tokens) - draft.cached
-        if self.shape.model and draft.slots.free <= missing + self.shape.lanes + _DEEPEST:
+        if len(draft.trie) >= draft.trie.capacity:
             return False
-        return len(draft.trie) < draft.trie.capacity
+        if not self.shape.model:
+            return True
+        missing = len(draft.tokens) - draft.cached
+        return not is_behind(draft) and draft.slots.free > missing + self.shape.lanes + _DEEPEST
 
     def _worth(self, draft: Draft, node: Node) -> bool:
         """Whether a child of `node` could be checked: within the context, the budget and the mode."""

@@ -14,6 +14,8 @@ from specpipe.minds.draft import Draft
 from specpipe.words.batch import Batch, Bools
 from specpipe.words.trie import Node
 
+_MOST_BROUGHT_ALONG = 8
+
 
 class Row(NamedTuple):
     """One token to run: a committed one (`node` None), or the root or a drafted one, whose children are wanted."""
@@ -42,8 +44,7 @@ class Stepper:
 
     def prefill(self, draft: Draft) -> Step | None:
         """Return the next chunk of committed tokens before the root, if more than a few are missing."""
-        missing = len(draft.tokens) - 1 - draft.cached
-        if missing <= 8 or draft.slots.free <= missing:
+        if not is_behind(draft) or draft.slots.free <= len(draft.tokens) - draft.cached:
             return None
         stop = min(draft.cached - draft.cached % self._prefill_rows + self._prefill_rows, len(draft.tokens) - 1)
         rows = [_committed(draft, position) for position in range(draft.cached, stop)]
@@ -56,6 +57,11 @@ class Stepper:
             nodes.setdefault(draft, []).append(node)
         rows = [row for draft, mine in nodes.items() for row in _rows(draft, mine)]
         return Step(rows, _batch(rows))
+
+
+def is_behind(draft: Draft) -> bool:
+    """Whether more committed tokens are missing from the slab than a step should bring along."""
+    return len(draft.tokens) - 1 - draft.cached > _MOST_BROUGHT_ALONG
 
 
 def without_model(chosen: Sequence[tuple[Draft, Node]]) -> Step:
