@@ -420,18 +420,29 @@ def test_the_earlier_of_two_reasons_to_wake_counts() -> None:
 
 
 def test_passes_are_chosen_at_the_width_that_they_are_padded_to() -> None:
-    """Rows up to the block cost nothing, so they are used; the measured time is that of the padded width."""
-    made = mind(block_rows=8, row=0.05)
-    request = opening(1, prompt=[1], max_tokens=100)
+    """Rows up to a whole block cost nothing, so they are used."""
+    made, request = mind(block_rows=8, row=0.05), opening(prompt=[1], max_tokens=100)
     made.handle(request, 1.0)
     made.handle(chain(request, [4095] * 20, chance=0.99), 1.0)
     work = made.plan(1.0)
+
+    assert isinstance(work, Pass)
+    assert len(work.batch) == 16
+
+
+def test_the_time_of_a_pass_is_that_of_its_padded_width() -> None:
+    """A pass of four rows teaches what eight cost."""
+    made, request = mind(block_rows=8, row=0.05), opening(prompt=[1], max_tokens=100)
+    made.handle(request, 1.0)
+    made.handle(chain(request, [4095] * 3, chance=0.99), 1.0)
+    work = made.plan(9.0)
     assert isinstance(work, Pass)
     before = made.costs.seconds(8)
-    made.settle(work, [0] * len(work.batch), [0.0] * len(work.batch), 1.0, 1.0 + before / 2)
+    made.settle(work, [0] * 4, [0.0] * 4, 9.0, 9.0 + 0.1)
 
-    assert len(work.batch) % 8 == 0
-    assert made.costs.seconds(len(work.batch)) < before or len(work.batch) > 8
+    assert len(work.batch) == 4
+    assert made.costs.seconds(8) == pytest.approx(0.1)
+    assert before > 0.4
 
 
 @settings(max_examples=60, deadline=None)
