@@ -24,6 +24,15 @@ def header(tag: str, fields: dict[str, Any], protocol: int = PROTOCOL) -> bytes:
     return bytes(msgpack.packb([protocol, tag, fields]))
 
 
+def asking(**changes: Any) -> list[bytes]:
+    """Return a request that is right but for the changes."""
+    sampling = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0}
+    prompt = {"chat": [], "text": "a"}
+    fields = {"key": 1, "mode": "target", "sampling": sampling, "seeded": False, "max_tokens": 5, "nodes": 0}
+    ends = {"ignore_eos": False, "stop": [], "stop_tokens": []}
+    return [header("ask", prompt | fields | ends | changes), b""]
+
+
 GARBAGE: dict[str, list[bytes]] = {
     "nothing": [b""],
     "random": [_RANDOM.randbytes(64)],
@@ -38,6 +47,10 @@ GARBAGE: dict[str, list[bytes]] = {
     "unknown field": [header("look", {"at": 1})],
     "unknown version": [header("look", {}, PROTOCOL + 1)],
     "unknown message": [header("delve", {})],
+    "huge budget": asking(max_tokens=10**9),
+    "ten thousand stops": asking(stop=["x"] * 10_000),
+    "a stop that is no token": asking(stop_tokens=[2**31]),
+    "a seed beyond 64 bits": asking(sampling={"temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": -1}),
     "half an array": [header("edges", {"request": 1, "steps": 1, "step_s": 0.1}), *[b"123"] * 4],
     "unequal arrays": [header("edges", {"request": 1, "steps": 1, "step_s": 0.1}), b"", *[b"1234"] * 3],
     "no text": [b"\x93\x01\xa4look\x81\xa1a\xa2\xed\xa0"],
@@ -56,12 +69,13 @@ def addresses(instance: Running) -> dict[str, str]:
 
 
 @contextmanager
-def connected(address: str, kind: int) -> Iterator["zmq.Socket[bytes]"]:
-    """Give a socket that is connected there; what was sent is delivered before it closes."""
+def connected(address: str, kind: int, *, high_water: int = 1000) -> Iterator["zmq.Socket[bytes]"]:
+    """Give a socket that is connected there and holds so many unread messages; what it sent is still delivered."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     try:
         stranger = context.socket(kind)
         stranger.setsockopt(zmq.LINGER, 2000)
+        stranger.setsockopt(zmq.RCVHWM, high_water)
         stranger.setsockopt(zmq.RCVTIMEO, int(WITHIN_S * 1000))
         stranger.connect(address)
         yield stranger
