@@ -82,6 +82,10 @@ class LlamaExecutor:
         """Copy the keys and values of `sources` to the slots `targets` of one lane (all read before written)."""
         self._slab.move(lane, sources, targets)
 
+    def mend(self, lane: int) -> None:
+        """Zero the keys and values of one lane that are no numbers."""
+        self._slab.mend(lane)
+
     def _rows(self, batch: Batch, blocks: tuple[int, ...], arranger: Arranger) -> _Rows:
         padded, device = sum(blocks), self._cos.device
         source = np.minimum(np.arange(padded), len(batch) - 1)
@@ -128,12 +132,4 @@ def _through(linear: Linear, x: torch.Tensor, blocks: tuple[int, ...]) -> torch.
 def _by_lane(batch: Batch) -> Iterator[Batch]:
     """Yield the rows of each lane as a batch of their own."""
     for _, start, stop in stretches(batch.lanes):
-        here = slice(start, stop)
-        yield Batch(
-            batch.lanes[here],
-            batch.tokens[here],
-            batch.positions[here],
-            batch.slots[here],
-            batch.visible[here],
-            batch.prefixes[here],
-        )
+        yield batch.some(slice(start, stop))

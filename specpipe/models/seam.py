@@ -62,3 +62,7 @@ class Executor(Protocol):
     def move(self, lane: int, sources: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]) -> None:
         """Copy the keys and values of `sources` to the slots `targets` of one lane (all read before written)."""
         ...
+
+    def mend(self, lane: int) -> None:
+        """Zero the keys and values of one lane that are no numbers: even unseen ones would harm the next to use it."""
+        ...

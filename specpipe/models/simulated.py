@@ -59,6 +59,9 @@ class SimulatedExecutor:
     def move(self, lane: int, sources: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]) -> None:
         """Do nothing: there is no slab."""
 
+    def mend(self, lane: int) -> None:
+        """Do nothing: there is no slab."""
+
     def _seconds(self, batch: Batch) -> float:
         """Return the time of a forward pass; of a verifier's, each row beyond one a lane has a price."""
         if self._drafts:

@@ -43,6 +43,15 @@ class Slab:
         taken = mine.index_select(3, torch.from_numpy(sources).to(mine.device))
         mine.index_copy_(3, torch.from_numpy(targets).to(mine.device), taken)
 
+    def mend(self, lane: int) -> None:
+        """Zero the entries of one lane that are no numbers, which not even a mask would keep from spreading.
+
+        Slots that were never written stay without memory.
+        """
+        for layer in self._all:
+            mine = layer[:, lane]
+            mine[~mine.isfinite().all(-1)] = 0.0
+
 
 def rounded(count: int, step: int) -> int:
     """Return `count` rounded up to a multiple of `step`."""

@@ -49,6 +49,17 @@ class Batch:
             prefixes=np.array(prefixes, np.uint64),
         )
 
+    def some(self, rows: slice) -> "Batch":
+        """Return some neighbouring rows as a batch of their own."""
+        return Batch(
+            self.lanes[rows],
+            self.tokens[rows],
+            self.positions[rows],
+            self.slots[rows],
+            self.visible[rows],
+            self.prefixes[rows],
+        )
+
     @classmethod
     def joined(cls, batches: Sequence["Batch"]) -> Self:
         """Return the rows of several batches, one after the other."""

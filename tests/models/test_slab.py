@@ -31,6 +31,22 @@ def test_rows_are_written_where_their_lanes_and_slots_are() -> None:
     assert not slab.layers[0][0].any()
 
 
+def test_mending_a_lane_takes_out_what_is_no_number() -> None:
+    """Entries with NaN or infinity become zero; all others, and other lanes, stay as they are."""
+    slab = _slab()
+    for slot, value in enumerate((1.0, float("nan"), float("inf"), 4.0)):
+        for lane in (0, 1):
+            entries = torch.full((4, 4), 7.0)
+            entries[:, 2] = value
+            slab.write(1, slab.places(np.array([lane]), np.array([slot])), entries)
+
+    slab.mend(1)
+
+    for part in slab.layers[1]:
+        assert part[1, 0, :5].sum(-1).tolist() == [22.0, 0.0, 0.0, 25.0, 0.0]
+        assert part[0, 0, :4].isfinite().all(-1).tolist() == [True, False, False, True]
+
+
 def test_a_move_reads_all_before_it_writes() -> None:
     """Slots that are both source and target lose nothing, and other lanes are not touched."""
     slab = _slab()
