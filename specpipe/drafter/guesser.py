@@ -17,6 +17,10 @@ class Guesser:
         self._fan = fan
         self._proposer = Proposer(executor.facts.vocabulary, executor.facts.token_ids, executor.facts.device)
 
+    def mend(self, lane: int) -> None:
+        """Clear a lane of what is no number."""
+        self._executor.mend(lane)
+
     def guess(self, step: Step) -> Proposals | None:
         """Run a step; return the best children of each row, or None for a prefill."""
         with torch.inference_mode():

@@ -1,11 +1,13 @@
 """The drafter's loop."""
 
+import logging
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from specpipe.clock import now
+from specpipe.errors import WorkerError
 from specpipe.links.seam import DataDialer, Link
 from specpipe.links.wait import wait
 from specpipe.minds.drafting import Drafting
@@ -15,9 +17,10 @@ from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
 from specpipe.process.wires import Wires
 from specpipe.trace import Recorder, Silence
-from specpipe.words.messages import Edges, Message, Peer, Resync, Steps, Stop
+from specpipe.words.messages import Close, Edges, Message, Peer, Resync, Steps, Stop
 from specpipe.words.proposals import Proposals
 
+_log = logging.getLogger(__name__)
 _REPORT_S = 0.02
 _WEIGHT = 0.2
 
@@ -26,7 +29,11 @@ class Guessing(Protocol):
     """What runs a step: a model, or nothing where n-grams alone draft."""
 
     def guess(self, step: Step) -> Proposals | None:
-        """Return the best children of each row of the step."""
+        """Return the best children of each row of the step; raise `WorkerError` if there is no telling."""
+        ...
+
+    def mend(self, lane: int) -> None:
+        """Clear the lane of a request that failed, for the next one to use it."""
         ...
 
 
@@ -78,10 +85,27 @@ class Drafter:
 
     def _draft(self, step: Step) -> None:
         began = now()
-        proposals = self._model.guess(step) if self._model else None
+        try:
+            proposals = self._model.guess(step) if self._model else None
+        except WorkerError as error:
+            self._fail(step, error)
+            return
         self._trace.span("prefill" if step.prefill else "step", began, now(), rows=len(step.rows))
         self._send(self._mind.settle(step, proposals, self._step_s))
         self._note(step, began, now())
+
+    def _fail(self, step: Step, error: WorkerError) -> None:
+        """Find out whose fault it is by running each request alone, and draft no more for that one."""
+        apart = step.apart()
+        if len(apart) > 1:
+            for each in apart:
+                self._draft(each)
+            return
+        draft = step.rows[0].draft
+        _log.error("request %d is drafted no more: %s", draft.request.request, error)
+        self._mind.handle(Close(request=draft.request.request))
+        if self._model:
+            self._model.mend(draft.lane)
 
     def _send(self, messages: Sequence[Edges | Resync]) -> None:
         for message in messages:

@@ -6,6 +6,7 @@ a branch opened by an n-gram need no special case.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,15 @@ class Step:
     rows: list[Row]
     batch: Batch
     prefill: bool = False
+
+    def apart(self) -> list["Step"]:
+        """Return a step for each request alone."""
+        steps, row = list[Step](), 0
+        for _, group in groupby(self.rows, lambda row: row.draft):
+            mine = list(group)
+            steps.append(Step(mine, self.batch.some(slice(row, row + len(mine))), self.prefill))
+            row += len(mine)
+        return steps
 
 
 class Stepper:

@@ -48,6 +48,15 @@ class Pass:
         """The request of each row."""
         return [check for check, nodes in self.parts for _ in range(1 + len(nodes))]
 
+    def apart(self) -> list["Pass"]:
+        """Return a pass for each request alone."""
+        passes, row = list[Pass](), 0
+        for check, nodes in self.parts:
+            upto = row + 1 + len(nodes)
+            passes.append(Pass([(check, nodes)], self.batch.some(slice(row, upto))))
+            row = upto
+        return passes
+
 
 Work = Prefill | Pass
 

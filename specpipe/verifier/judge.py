@@ -22,6 +22,10 @@ class Judge:
             else:
                 self._executor.decode(work.batch)
 
+    def mend(self, lane: int) -> None:
+        """Clear a lane of what is no number."""
+        self._executor.mend(lane)
+
     def judge(self, work: Pass) -> Choice:
         """Run a pass; return the target's own token after each row."""
         with torch.inference_mode():

@@ -7,6 +7,7 @@ from specpipe.clock import now
 from specpipe.errors import WorkerError
 from specpipe.links.seam import Link
 from specpipe.links.wait import wait
+from specpipe.minds.check import Check
 from specpipe.minds.verifying import Pass, Prefill, Verifying, Work
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart
@@ -40,7 +41,11 @@ class Judging(Protocol):
         ...
 
     def judge(self, work: Pass) -> Chosen:
-        """Run a pass."""
+        """Run a pass; raise `WorkerError` if there is no telling what to choose."""
+        ...
+
+    def mend(self, lane: int) -> None:
+        """Clear the lane of a request that failed, for the next one to use it."""
         ...
 
 
@@ -90,7 +95,7 @@ class Verifier:
         try:
             self._prefill(work) if isinstance(work, Prefill) else self._pass(work)
         except WorkerError as error:
-            self._give_up(work, error)
+            self._fail(work, error)
 
     def _prefill(self, work: Prefill) -> None:
         began = now()
@@ -120,11 +125,20 @@ class Verifier:
         )
         self._trace.instant("hit" if verdict.hit else "miss", verdict.ended)
 
-    def _give_up(self, work: Work, error: WorkerError) -> None:
-        """Close what the model could not go on with; everybody else's requests go on."""
-        checks = {work.check} if isinstance(work, Prefill) else set(work.checks)
-        for check in checks:
-            number = check.request.request
-            _log.error("request %d: %s", number, error)
-            self._mind.handle(Close(request=number), now())
-            self._wires.control.send(Unserved(request=number, reason=str(error)))
+    def _fail(self, work: Work, error: WorkerError) -> None:
+        """Find out whose fault it is by running each request alone; everybody else's go on."""
+        if isinstance(work, Prefill):
+            self._give_up(work.check, error)
+        elif len(work.parts) == 1:
+            self._give_up(work.parts[0][0], error)
+        else:
+            for each in work.apart():
+                self._do(each)
+
+    def _give_up(self, check: Check, error: WorkerError) -> None:
+        """Close what the model could not go on with."""
+        number = check.request.request
+        _log.error("request %d: %s", number, error)
+        self._mind.handle(Close(request=number), now())
+        self._model.mend(check.lane)
+        self._wires.control.send(Unserved(request=number, reason=str(error)))
