@@ -267,6 +267,19 @@ def test_a_stop_string_that_stays_incomplete_is_told_at_the_end() -> None:
     assert [type(each) for each in ends(desk.told(ANN, 1))] == [Finished]
 
 
+@pytest.mark.parametrize("stops", [["t2 "], ["2", "t2 t3"]])
+def test_a_stop_string_that_the_budget_completes_counts_as_a_stop(stops: list[str]) -> None:
+    """Also one that is known for certain only because nothing more can come."""
+    desk = both()
+    desk.client(ANN, ask(stop=stops))
+    desk.worker(VERIFIER, verdict([1, 2], finish="length"))
+    (end,) = ends(desk.told(ANN, 1))
+
+    assert isinstance(end, Finished)
+    assert end.finish_reason == "stop"
+    assert text_told(desk.told(ANN, 1)).startswith("t1 ")
+
+
 def test_a_gap_is_asked_for_and_what_came_again_counts_once() -> None:
     """Nothing is told out of order, repeated verdicts add nothing, and a recalled one is no pass."""
     desk = both()

@@ -335,6 +335,20 @@ def test_what_ran_for_a_branch_that_died_meanwhile_is_dropped() -> None:
     assert set(draft.slots) <= set(draft.hashes) | {node.prefix for node in draft.trie.root.below()}
 
 
+def test_what_ran_for_a_request_that_ended_meanwhile_is_not_sent() -> None:
+    """Not even what became likely with its last verdict."""
+    made = mind()
+    request = opening()
+    told(made, request)
+    for _ in range(8):
+        step(made)
+    planned = made.plan()
+    assert planned is not None
+    told(made, verdict(truth(request, 2, W), finish="length"))
+
+    assert made.settle(planned, proposals(planned, W), 0.005) == []
+
+
 def test_a_full_slab_stops_the_growth_until_the_root_moves() -> None:
     """There is always room for a whole step, however deep its nodes."""
     made = mind(lanes=4, slots=100)
@@ -372,6 +386,20 @@ def test_ngrams_alone_need_no_model_and_no_slots() -> None:
     sent = made.settle(planned, None, 0.0)
 
     assert [token for _, token in links(sent)] == list(range(8))
+
+
+def test_a_full_trie_stops_the_growth_until_the_root_moves() -> None:
+    """What found no room is drafted when there is some again."""
+    made = mind(slots=10, context=10_000, model=False, ngram=True)
+    told(made, opening(prompt=[*range(100), *range(100)], max_tokens=300))
+    sent: list[Edges] = []
+    for at in range(0, 60, 6):
+        while planned := made.plan():
+            sent += made.settle(planned, None, 0.0)
+        told(made, verdict(range(at, at + 6), at))
+
+    assert [token for _, token in links(sent)] == list(range(len(links(sent))))
+    assert len(links(sent)) > 60
 
 
 def test_ngrams_fill_a_sequential_block_where_the_model_says_nothing() -> None:

@@ -359,6 +359,19 @@ def test_a_sequential_request_waits_for_its_whole_block(nodes: int) -> None:
     assert len(work.batch) == 1 + nodes
 
 
+def test_a_slow_drafters_block_is_waited_for_as_long_as_it_grows() -> None:
+    """Each edge gives the next one its time."""
+    made, request = mind(), opening(prompt=[1], mode="sequential", nodes=5)
+    made.handle(request, 1.0)
+    hears(made)
+    for count in range(5):
+        now = 1.0 + 0.2 * count
+        assert made.plan(now) is None
+        made.handle(chain(request, [count], after=range(count)), now)
+
+    assert isinstance(made.plan(2.0), Pass)
+
+
 def test_a_sequential_block_is_whole_where_the_text_must_end() -> None:
     """A stop token or the budget makes it shorter."""
     made, stopping = mind(), opening(1, prompt=[1], mode="sequential", nodes=5, stop_tokens=[50])
@@ -401,22 +414,17 @@ def test_one_who_waits_for_a_block_does_not_hold_up_the_others() -> None:
     assert [check.request.request for check in work.checks] == [2]
 
 
-def test_the_earlier_of_two_reasons_to_wake_counts() -> None:
-    """A pipelined request's next edges and a sequential one's deadline."""
+@pytest.mark.parametrize(("opened", "earlier"), [(1.0, 1.013), (1.295, 1.3)])
+def test_the_earlier_of_two_reasons_to_wake_counts(opened: float, earlier: float) -> None:
+    """A pipelined request's next edges, or a sequential one's deadline."""
     made = mind()
     made.handle(opening(1, prompt=[1], mode="sequential", nodes=5), 1.0)
-    made.handle(opening(2, prompt=[2]), 1.0)
+    made.handle(opening(2, prompt=[2]), opened)
     for _ in range(100):
-        hears(made)
-    assert made.plan(1.0) is None
-    wake = made.wake()
-    made.handle(Close(request=2), 1.0)
-    assert made.plan(1.0) is None
-    block = made.wake()
+        hears(made, now=opened)
 
-    assert wake is not None
-    assert block is not None
-    assert 1.0 < wake < 1.02 < block < 1.5
+    assert made.plan(opened) is None
+    assert made.wake() == pytest.approx(earlier, abs=0.001)
 
 
 def test_passes_are_chosen_at_the_width_that_they_are_padded_to() -> None:

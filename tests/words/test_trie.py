@@ -83,3 +83,28 @@ def test_likelihood_is_the_product_of_chances_from_the_root() -> None:
 
     assert abs(before - 0.125) < 1e-12
     assert abs(trie.likelihood(node) - 0.25) < 1e-12
+
+
+@given(chances=st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=200))
+def test_whatever_chances_are_claimed_likelihoods_are_probabilities(chances: list[float]) -> None:
+    """A foreign drafter may claim anything: no likelihood exceeds its parent's, and none overflows."""
+    trie = Trie(ROOT, 9, 0)
+    prefix, last = ROOT, 1.0
+    for token, chance in enumerate(chances):
+        node = trie.insert(Edge(prefix, token, 0.0, chance))
+        assert node is not None
+        assert 0.0 <= trie.likelihood(node) <= last
+        prefix, last = node.prefix, trie.likelihood(node)
+
+
+@given(moves=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=80))
+def test_orphans_are_counted_whatever_comes_and_goes(moves: list[tuple[int, int, bool]]) -> None:
+    """Edges below any few tokens, and a root that moves: the count is that of what is kept."""
+    trie = Trie(ROOT, 9, 0, capacity=8)
+    for depth, token, moves_root in moves:
+        if moves_root:
+            trie.advance(token)
+        trie.insert(Edge(prefixes.extend(trie.root.prefix, [token] * depth), token, 0.0, 0.5))
+
+        assert trie._orphaned == sum(map(len, trie._orphans.values())) <= 8
+        assert len(trie) == len(list(trie.root.below())) <= 8
