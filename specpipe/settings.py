@@ -15,6 +15,8 @@ from specpipe.wording import objection
 
 Dtype = Literal["auto", "float32", "bfloat16"]
 Chance = Annotated[float, Meta(ge=0.0, le=1.0)]
+# The longest path of the system.
+LONGEST_NAME = 4096
 Milliseconds = Annotated[float, Meta(ge=0.0, le=60_000.0)]
 
 
@@ -30,12 +32,17 @@ class ModelSettings(Part, frozen=True):
     launcher. `trust_remote_code` allows code that comes with this model to run.
     """
 
-    name: str
+    name: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
     device: str = "auto"
     dtype: Dtype = "auto"
     threads: Annotated[int, Meta(ge=0, le=1024)] = 0
     cores: tuple[int, ...] = ()
     trust_remote_code: bool = False
+
+    def __post_init__(self) -> None:
+        # A path that is not UTF-8 could neither be written to a file of settings nor sent to another process.
+        if not self.name.isascii() and self.name != self.name.encode("utf-8", "replace").decode("utf-8"):
+            raise ValueError("its name is not valid UTF-8")
 
 
 class SpeculationSettings(Part, frozen=True):

@@ -50,6 +50,22 @@ def test_what_is_wrong_in_a_file_is_named_with_the_file(text: str, said: str, tm
     assert str(caught.value) == f"{path}: {said}"
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "target.name: expected str of length >= 1"),
+        ("x" * 5000, "target.name: expected str of length <= 4096"),
+        ("caf\udce9", "target: its name is not valid UTF-8"),
+    ],
+)
+def test_a_name_that_could_not_be_passed_on_is_refused(name: str, said: str) -> None:
+    """Every process of the instance has to hear it whole."""
+    with pytest.raises(SettingsError) as caught:
+        Settings().merged({"target": {"name": name}})
+
+    assert str(caught.value) == said
+
+
 @pytest.mark.parametrize("changes", [{"lanes": 0}, {"lanes": 2**80}, {"fan": 65}, {"nodes": -1}, {"mode": "fast"}])
 def test_the_bounds_hold_for_changes_too(changes: dict[str, Any]) -> None:
     """Options are checked as a file is, and named by part and key."""

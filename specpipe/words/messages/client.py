@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-from specpipe.words.messages.fields import Count, Id, Message, Name, Seconds, Text, Tokens
+from specpipe.words.messages.fields import Count, Id, Message, Model, Name, Seconds, Text, Tokens
 from specpipe.words.sampling import FinishReason
 
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -75,7 +75,7 @@ class WorkerStatus(Struct, frozen=True, forbid_unknown_fields=True):
     role: Name
     ready: bool
     pid: Count = 0
-    model: Name = ""
+    model: Model = ""
     device: Name = ""
     dtype: Name = ""
     threads: Count = 0

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from specpipe.words.messages.fields import Count, Id, Message, Moments, Name, Role, Seconds, Text, Tokens
+from specpipe.words.messages.fields import Count, Id, Message, Model, Moments, Name, Role, Seconds, Text, Tokens
 from specpipe.words.sampling import Mode, Sampling, Token
 
 
@@ -21,7 +21,7 @@ class Hello(Message, frozen=True, tag="hello"):
     role: Role
     protocol: Count
     pid: Count
-    model: Name
+    model: Model
     fingerprint: Name
     vocabulary: Count
     context: Count

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta, Struct
 
+from specpipe.settings import LONGEST_NAME
+
 PROTOCOL = 1
 
 Id = Annotated[int, Meta(ge=0, le=(1 << 62))]
@@ -13,6 +15,7 @@ Life = Annotated[int, Meta(ge=0, le=1 << 31)]
 Count = Annotated[int, Meta(ge=0, le=1 << 31)]
 Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 Name = Annotated[str, Meta(max_length=256)]
+Model = Annotated[str, Meta(max_length=LONGEST_NAME)]
 Text = Annotated[str, Meta(max_length=1 << 22)]
 Address = Annotated[str, Meta(max_length=512, pattern=r"^(ipc|tcp|memory)://")]
 Role = Literal["drafter", "verifier"]
