@@ -20,10 +20,13 @@ _LONGEST_WAIT = 5.0
 
 
 class Patience:
-    """Watches the drafter's rhythm."""
+    """Watches the drafter's rhythm. `quiet` says that it let a moment pass, `absent` that it let a whole block be
+    waited for in vain; either lasts until it is heard of.
+    """
 
     def __init__(self) -> None:
         self.quiet = True
+        self.absent = False
         self._heard = 0.0
         self._step = 0.0
         self._first = 0.5
@@ -31,7 +34,7 @@ class Patience:
 
     def hear(self, edges: Edges, now: float) -> None:
         """Learn from edges that arrived."""
-        self.quiet = False
+        self.quiet = self.absent = False
         self._heard = now
         self._step = edges.step_s
         best: dict[int, float] = {}

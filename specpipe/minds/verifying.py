@@ -196,14 +196,14 @@ class Verifying:
     def _block_ready(self, each: Candidate, now: float) -> bool:
         """A sequential request waits for its whole block; the others never wait alone."""
         check = each.check
-        if check.request.mode != "sequential" or self.patience.quiet:
+        if check.request.mode != "sequential" or self.patience.absent:
             return True
         whole = min(check.request.nodes, check.room(self.shape.context) - 1)
         if len(each.nodes) >= whole or (each.nodes and check.stops(each.nodes[-1].token)):
             return True
         deadline = self.patience.block_deadline(check)
         if now >= deadline:
-            self.patience.quiet = True
+            self.patience.absent = True
             return True
         self._wake_by(deadline)
         return False

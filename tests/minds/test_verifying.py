@@ -359,6 +359,22 @@ def test_a_sequential_request_waits_for_its_whole_block(nodes: int) -> None:
     assert len(work.batch) == 1 + nodes
 
 
+def test_the_first_block_of_all_is_waited_for_as_well() -> None:
+    """Nobody has to be heard of before; and a drafter that was slow for a pipelined request may still bring it."""
+    made, request = mind(), opening(1, prompt=[1], mode="sequential", nodes=2)
+    made.handle(request, 1.0)
+    assert made.plan(1.0) is None
+    made.patience.quiet = True
+    made.handle(chain(request, [4]), 1.1)
+    made.patience.quiet = True
+    assert made.plan(1.1) is None
+    made.handle(chain(request, [5], after=[4]), 1.2)
+    work = made.plan(1.2)
+
+    assert isinstance(work, Pass)
+    assert len(work.batch) == 3
+
+
 def test_a_slow_drafters_block_is_waited_for_as_long_as_it_grows() -> None:
     """Each edge gives the next one its time."""
     made, request = mind(), opening(prompt=[1], mode="sequential", nodes=5)
