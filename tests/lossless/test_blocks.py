@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from specpipe.client.asking import Options
+from specpipe.words.messages import Delta, Finished
 from specpipe.words.sampling import Mode
 from tests.lossless.proof import departures, ids_of
 from tests.process.instances import Running, pair, running
@@ -19,13 +21,18 @@ SEQUENTIAL = Options(mode="sequential", max_tokens=61, ignore_eos=True)
 
 @pytest.mark.parametrize("nodes", [1, 3, 7])
 def test_a_sequential_block_is_as_long_as_was_asked(copied: Running, nodes: int) -> None:
-    """Each pass checks that many guesses, all right here, and fewer only where the answer ends (case C15)."""
+    """Each pass checks that many guesses, all right here, and fewer only where the answer ends (case C15).
+
+    A drafter that gets no time for a quarter of a second is not waited for, which happens on a busy machine.
+    """
     told = copied.tell("old men", replace(SEQUENTIAL, nodes=nodes))
-    passes = -(-61 // (nodes + 1))
+    least = -(-61 // (nodes + 1))
+    undrafted = told.stats.passes - told.stats.checked_by_depth[0]
 
     assert len(told.stats.checked_by_depth) == nodes
-    assert told.stats.passes == passes
-    assert set(told.stats.checked_by_depth) <= {passes - 1, passes}
+    assert least <= told.stats.passes <= least + 3 * undrafted + 1
+    assert told.stats.checked_by_depth[0] - told.stats.checked_by_depth[-1] <= 1 + undrafted
+    assert undrafted < 5
 
 
 def test_the_usual_block_is_five(copied: Running) -> None:
@@ -41,6 +48,24 @@ def test_a_copy_of_the_target_is_right_at_any_length(copied: Running, length: in
         told = copied.tell(prompt, replace(SEQUENTIAL, temperature=temperature))
 
         assert told.stats.acceptance_rate == 1.0
+
+
+def test_after_a_pause_every_guess_is_right_again(copied: Running, reference: Reference) -> None:
+    """A drafter that missed much of an answer catches up on it; what it guesses then fits (case A29)."""
+    drafter = psutil.Process(copied.supervisor.pids["drafter"])
+    answers = copied.start([7, 8, 9], replace(SEQUENTIAL, max_tokens=400))
+    tokens = list[int]()
+    for answer in answers:
+        before = len(tokens)
+        tokens += answer.tokens.tolist() if isinstance(answer, Delta) else []
+        for moment, move in ((100, drafter.suspend), (200, drafter.resume)):
+            if before < moment <= len(tokens):
+                move()
+
+    assert isinstance(answer, Finished)
+    assert answer.stats.acceptance_rate == 1.0
+    assert answer.stats.accepted_tokens > 100
+    assert departures(reference, [7, 8, 9], tokens) == []
 
 
 @pytest.fixture(scope="module")
