@@ -30,7 +30,7 @@ class Draft:
     """The drafter's state of one request.
 
     The first `cached` committed tokens are in the slab, in the slots marked in `base`.
-    `expanded` holds the nodes that were run, or are about to be, each with what was guessed after it.
+    `expanded` holds the nodes that were run, or are about to be; `guesses` what was guessed after each node.
     """
 
     def __init__(self, request: Open, lane: int, slots: int, room: int) -> None:
@@ -43,7 +43,8 @@ class Draft:
         self.base = bytearray(slots)
         self.cached = 0
         self.lookup = Lookup(self.tokens)
-        self.expanded: dict[int, list[Guess]] = {}
+        self.expanded: set[int] = set()
+        self.guesses: dict[int, list[Guess]] = {}
         self._stops = frozenset(request.ending.stop_tokens)
         self._fresh: list[Guess] = []
         self._unlikely: list[Guess] = []
@@ -67,12 +68,12 @@ class Draft:
         node = best if isinstance(best, Node) else self._node(best)
         if node is None or node.prefix in self.expanded:
             return None
-        self.expanded[node.prefix] = []
+        self.expanded.add(node.prefix)
         return node
 
     def defer(self, node: Node) -> None:
         """Put back a node until the root has moved."""
-        del self.expanded[node.prefix]
+        self.expanded.discard(node.prefix)
         self._later.append(node)
 
     def path(self, node: Node) -> list[Node]:
@@ -84,10 +85,10 @@ class Draft:
         return nodes[::-1]
 
     def guess(self, parent: Node, token: int, log_q: float, kind: Kind) -> Guess:
-        """Note a guess and make it a candidate, unless a stop token ends the text there."""
+        """Note a new guess and make it a candidate, unless a stop token ends the text there."""
         chance = kind.chance
         guess = Guess(parent, token, log_q, kind, chance, parent.reach + log(chance))
-        self.expanded.setdefault(parent.prefix, []).append(guess)
+        self.guesses.setdefault(parent.prefix, []).append(guess)
         self._fresh.append(guess)
         if token not in self._stops:
             heappush(self._frontier, (-guess.reach, next(self._order), guess))
@@ -98,7 +99,7 @@ class Draft:
 
         None if it finds no room, or if the text ends with it.
         """
-        made = self.expanded.get(parent.prefix, [])
+        made = self.guesses.get(parent.prefix, [])
         known = next((guess for guess in made if guess.token == token), None)
         guess = known or self.guess(parent, token, 0.0, kind)
         return None if token in self._stops else self._node(guess)
@@ -117,7 +118,7 @@ class Draft:
     def commit(self, tokens: Sequence[int]) -> None:
         """Follow the verifier: learn from what was right, move the root, forget what no longer lies under it."""
         for token in tokens:
-            for guess in self.expanded.pop(self.trie.root.prefix, []):
+            for guess in self.guesses.get(self.trie.root.prefix, []):
                 guess.kind.observe(guess.token == token)
             self._forget(token)
             self.trie.advance(token)
@@ -144,12 +145,17 @@ class Draft:
         return known or self.trie.grow(guess.parent, guess.token, guess.log_q, guess.chance)
 
     def _forget(self, token: int) -> None:
-        """Free the slots of the branches that `token` rules out; the root's own stays, as that of a committed token."""
+        """Drop what is kept of the root and of the branches that `token` rules out, but for the root's own slot."""
+        self._drop(self.trie.root)
         for branch in self.trie.root.children.values():
             if branch.token != token:
                 for node in branch.below():
+                    self._drop(node)
                     self.slots.drop(node.prefix)
-                    self.expanded.pop(node.prefix, None)
+
+    def _drop(self, node: Node) -> None:
+        self.expanded.discard(node.prefix)
+        self.guesses.pop(node.prefix, None)
 
     def _note_cached(self) -> None:
         while self.cached < len(self.tokens) and self.hashes[self.cached] in self.slots:
@@ -164,9 +170,10 @@ class Draft:
         later, self._later = self._later, []
         for node in filter(self.alive, later):
             self._put(node)
-        if not self.expanded.get(self.trie.root.prefix):
-            self.expanded.pop(self.trie.root.prefix, None)
-            self._put(self.trie.root)
+        root = self.trie.root
+        if root.prefix not in self.expanded or not self.guesses.get(root.prefix):
+            self.expanded.discard(root.prefix)
+            self._put(root)
 
     def _is_open(self, candidate: Guess | Node) -> bool:
         return self.alive(candidate if isinstance(candidate, Node) else candidate.parent)

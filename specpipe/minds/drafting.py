@@ -178,18 +178,18 @@ class Drafting:
         return child < self.shape.context and child <= last_checked and depth <= deepest
 
     def _note(self, draft: Draft, node: Node, scores: Sequence[Score]) -> None:
-        if not draft.expanded.get(node.prefix):
-            sampled = not draft.request.sampling.greedy
-            fan = 1 if draft.request.mode == "sequential" else len(scores)
-            for rank, (token, log_q, gap) in enumerate(scores[:fan]):
-                if token >= 0:
-                    draft.guess(node, token, log_q, self.calibration.kind("model", sampled, rank, gap))
+        sampled = not draft.request.sampling.greedy
+        fan = 1 if draft.request.mode == "sequential" else len(scores)
+        known = {guess.token for guess in draft.guesses.get(node.prefix, ())}
+        for rank, (token, log_q, gap) in enumerate(scores[:fan]):
+            if token >= 0 and token not in known:
+                draft.guess(node, token, log_q, self.calibration.kind("model", sampled, rank, gap))
         if self.shape.ngram:
             self._look_up(draft, node)
 
     def _look_up(self, draft: Draft, start: Node) -> None:
         """Follow the n-gram guess for as long as there is one: a chain costs no forward pass."""
-        if draft.request.mode == "sequential" and draft.expanded.get(start.prefix):
+        if draft.request.mode == "sequential" and draft.guesses.get(start.prefix):
             return
         sampled = not draft.request.sampling.greedy
         node: Node | None = start

@@ -84,8 +84,7 @@ def _rows(draft: Draft, nodes: Iterable[Node]) -> list[Row]:
     for node in nodes:
         for each in reversed([node, *_missing_above(draft, node)]):
             wanted.setdefault(each.prefix, each)
-    for prefix in wanted:
-        draft.expanded.setdefault(prefix, [])
+    draft.expanded.update(wanted)
     committed = [_committed(draft, position) for position in range(draft.cached, len(draft.tokens) - 1)]
     return committed + [_drafted(draft, node) for node in wanted.values()]
 

@@ -456,6 +456,7 @@ def test_a_halt_ends_every_request_and_sends_the_workers_home() -> None:
     assert to_clients(actions) == [(ANN, Failed), (BOB, Failed)]
     assert to_workers(actions)[-2:] == [(DRAFTER, Stop), (VERIFIER, Stop)]
     assert failure(desk.client(ANN, ask(3))).kind == "busy"
+    desk.gone("verifier")
     assert to_workers(desk.worker(b"verifier-2", hello("verifier"))) == [(b"verifier-2", Stop)]
     assert desk.worker(VERIFIER, verdict([1])) == []
 

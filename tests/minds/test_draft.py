@@ -219,7 +219,7 @@ def _hold(made: Draft, tokens: list[int]) -> None:
     assert made.tokens == tokens
     assert made.hashes[-1] == made.trie.root.prefix == prefixes.extend(prefixes.origin(1), tokens)
     assert set(made.slots) <= alive | set(made.hashes)
-    assert set(made.expanded) <= alive
+    assert made.expanded | set(made.guesses) <= alive
     assert all(made.hashes[position] in made.slots for position in range(made.cached))
     assert made.cached == len(tokens) or made.hashes[made.cached] not in made.slots
     marked = {slot for slot, mark in enumerate(made.base) if mark}

@@ -138,6 +138,17 @@ def test_a_sequential_request_gets_one_chain_of_its_length_and_then_waits(nodes:
     ]
 
 
+def test_a_sequential_block_is_filled_however_unlikely_its_guesses_are() -> None:
+    """One chain of first choices, of the length that was asked for, also from a draft that is never right."""
+    made = mind()
+    for _ in range(1000):
+        made.calibration.kind("model", False, 0, 1.0).observe(right=False)
+    told(made, opening(mode="sequential", nodes=5))
+    chain = links(exhaust(made, W))
+
+    assert len({parent for parent, _ in chain}) == len(chain) == 5
+
+
 def test_a_sequential_block_of_which_only_a_part_arrived_does_not_stall() -> None:
     """The root lands on the last drafted token, after which nothing was drafted yet."""
     made = mind()
@@ -315,7 +326,7 @@ def test_a_long_prompt_takes_turns_with_growth() -> None:
         made.settle(planned, None if planned.prefill else proposals(planned, W), 0.005)
 
     assert rows == [16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 16, 0, 0, 0]
-    assert drafts(made)[1].expanded
+    assert drafts(made)[1].guesses
 
 
 def test_what_ran_for_a_branch_that_died_meanwhile_is_dropped() -> None:
@@ -386,6 +397,52 @@ def test_ngrams_alone_need_no_model_and_no_slots() -> None:
     sent = made.settle(planned, None, 0.0)
 
     assert [token for _, token in links(sent)] == list(range(8))
+
+
+def test_a_chain_of_ngrams_gets_the_models_alternatives_too() -> None:
+    """Its nodes are run like any others, and what the model guesses as well is sent once."""
+    made = mind(lanes=8, ngram=True)
+    told(made, opening(prompt=[1, 2, 3, 4, 1, 2]))
+    slab = Slab()
+    sent: list[Edges] = []
+    for _ in range(4):
+        sent += step(made, (0.4, 0.3, 0.2), slab) or []
+    root = prefixes.extend(prefixes.origin(1), [1, 2, 3, 4, 1, 2])
+    tokens: dict[int, list[int]] = {}
+    for parent, token in links(sent):
+        tokens.setdefault(parent, []).append(token)
+
+    for path, following in (((), 3), ((3,), 4), ((3, 4), 1)):
+        parent = prefixes.extend(root, path)
+        assert sorted(tokens[parent]) == sorted([following, *planted.choices(parent, 3)])
+
+
+def test_what_ngram_and_model_agree_on_is_sent_once() -> None:
+    """Whichever of them says it first."""
+    made = mind(lanes=8, ngram=True)
+    told(made, opening(prompt=[1, 2, 3, 4, 1, 2]))
+    sent: list[Edges] = []
+    for _ in range(4):
+        planned = made.plan()
+        assert planned is not None
+        rows = len(planned.rows)
+        scores = np.zeros((rows, 2), np.float32)
+        sent += made.settle(planned, Proposals(np.tile(np.array([3, 4]), (rows, 1)), scores, scores), 0.005)
+
+    assert len(set(links(sent))) == len(links(sent))
+
+
+@pytest.mark.parametrize("stop_tokens", [[], [4]])
+def test_an_ngram_that_was_right_is_run_when_it_becomes_the_root(stop_tokens: list[int]) -> None:
+    """Though something was guessed after it already, be it the end."""
+    made, slab = mind(lanes=1, ngram=True), Slab()
+    told(made, opening(prompt=[1, 2, 3, 4, 1, 2], stop_tokens=stop_tokens))
+    step(made, slab=slab)
+    told(made, verdict([3]))
+    root = drafts(made)[0].trie.root
+    sent = links(step(made, W, slab) or [])
+
+    assert {token for parent, token in sent if parent == root.prefix} == set(planted.choices(root.prefix, 3))
 
 
 def test_a_full_trie_stops_the_growth_until_the_root_moves() -> None:

@@ -52,6 +52,13 @@ def test_after_a_miss_the_first_edges_are_worth_a_step() -> None:
     assert until == pytest.approx(10.0 + 2.5 * STEP, abs=0.002)
 
 
+def test_who_has_drafts_is_due_a_step_after_the_last() -> None:
+    """Only after a miss must the drafter first learn of it."""
+    until = heard().worth_waiting(choice(check(1)), PASS, 10.0)
+
+    assert until == pytest.approx(10.0 + 2 * STEP + 0.001, abs=1e-9)
+
+
 def test_edges_that_are_worth_less_than_the_time_are_not_waited_for() -> None:
     """A slow drafter, an unlikely guess, or a long chain already there."""
     assert heard(step=0.2).worth_waiting(choice(check()), PASS, 10.0) is None

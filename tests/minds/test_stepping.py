@@ -93,7 +93,7 @@ def test_a_node_below_nodes_that_were_never_run_brings_them_along() -> None:
     texts = run(slab, stepper.step([(made, chain[2]), (made, chain[1]), (made, root)]))
 
     assert texts == [(5,), (5, 6), (5, 6, 7), (5, 6, 7, 8), (5, 6, 7, 8, 9), (5, 6, 7, 8, 9, 10)]
-    assert {node.prefix for node in [root, *chain]} == set(made.expanded)
+    assert {node.prefix for node in [root, *chain]} == made.expanded
 
 
 def test_rows_of_one_request_are_neighbours() -> None:
@@ -150,7 +150,7 @@ def _some(made: Draft, rng: random.Random) -> list[Node]:
 
 def _guess(step: Step, rng: random.Random) -> None:
     for row in step.rows:
-        if row.node is not None and not row.draft.expanded[row.prefix]:
+        if row.node is not None and not row.draft.guesses.get(row.prefix):
             for token in rng.sample(range(3), rng.randrange(3)):
                 row.draft.guess(row.node, token, 0.0, KIND)
         if row.node is not None and rng.random() < 0.2:

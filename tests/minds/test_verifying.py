@@ -408,13 +408,15 @@ def test_a_sequential_block_that_never_comes_is_given_up() -> None:
     """Even while others' edges keep arriving; from then on nothing is waited for until the drafter is heard."""
     made, request = mind(), opening(1, prompt=[1], mode="sequential", nodes=5)
     made.handle(request, 1.0)
+    hears(made)
     now = 1.0
     while made.plan(now) is None:
-        hears(made, now=now)
-        now = min(made.wake() or now, now + 0.004)
         assert now < 3.0
+        now = min(made.wake() or now, now + 0.004)
+        hears(made, now=min(now, 1.25))
     turn(made, now)
 
+    assert 1.25 < now < 1.35
     assert isinstance(made.plan(now), Pass)
 
 
