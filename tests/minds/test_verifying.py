@@ -418,6 +418,8 @@ def test_a_sequential_block_that_never_comes_is_given_up() -> None:
 
     assert 1.25 < now < 1.35
     assert isinstance(made.plan(now), Pass)
+    hears(made, now=now)
+    assert made.plan(now) is None
 
 
 def test_one_who_waits_for_a_block_does_not_hold_up_the_others() -> None:
