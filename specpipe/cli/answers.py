@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from specpipe.client.client import Answer
+from specpipe.client.answers import Answer
 from specpipe.errors import BusyError, PeerError, RequestError, SpecpipeError, WorkerError
 from specpipe.words.messages import Delta, Failed, Finished
 

@@ -1,12 +1,13 @@
 """A connection to a running instance: asks in, answers out, in one thread and without waiting for the dead."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from msgspec.structs import replace
 
+from specpipe.client.answers import Answer, Answers
 from specpipe.clock import now
 from specpipe.errors import FrameError, PeerError, RequestError
 from specpipe.links.control import ControlLine
@@ -25,7 +26,6 @@ from specpipe.words.messages import (
     Status,
 )
 
-Answer = Started | Delta | Finished | Failed
 _TICK_S = 0.1
 
 
@@ -73,7 +73,7 @@ class Client:
     ) -> None:
         self.close()
 
-    def ask(self, ask: Ask) -> Iterator[Answer]:
+    def ask(self, ask: Ask) -> Answers:
         """Send the request now, under a key of its own; return its answers, the last one `Finished` or `Failed`.
 
         Whoever stops reading early (closes the iterator, or leaves it by an exception) cancels the request.
@@ -85,8 +85,8 @@ class Client:
             self._send(ask)
         except FrameError as error:
             raise RequestError(str(error)) from error
-        self._answers[ask.key] = deque()
-        return self._read(ask.key)
+        arrived = self._answers[ask.key] = deque[Answer]()
+        return Answers(arrived, self._receive, lambda whole: self._leave(ask.key, whole=whole))
 
     def cancel(self, key: int) -> None:
         """Give up a request; its answers end with whatever the coordinator says of it."""
@@ -108,19 +108,9 @@ class Client:
         self._line.close()
         self._sockets.close()
 
-    def _read(self, key: int) -> Iterator[Answer]:
-        answers = self._answers[key]
-        ended = False
-        try:
-            while not ended:
-                while not answers:
-                    self._receive()
-                answer = answers.popleft()
-                ended = isinstance(answer, Finished | Failed)
-                yield answer
-        finally:
-            if self._answers.pop(key, None) is not None and not ended:
-                self.cancel(key)
+    def _leave(self, key: int, *, whole: bool) -> None:
+        if self._answers.pop(key, None) is not None and not whole:
+            self.cancel(key)
 
     def _send(self, message: Message) -> None:
         self._silent_s = 0.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from specpipe.cli.answers import read
-from specpipe.client.client import Answer
+from specpipe.client.answers import Answer
 from specpipe.errors import PeerError, SpecpipeError
 from specpipe.words.messages import Delta, Failed, Finished, Started, Stats
 

@@ -112,11 +112,26 @@ def test_who_stops_reading_cancels(coordinator: Coordinator) -> None:
         key = coordinator.take().key
         coordinator.send(_delta(key, "a"))
         next(answers)
-        answers.close()  # type: ignore[attr-defined]
+        answers.close()
         cancelled = coordinator.take()
 
         assert isinstance(cancelled, Cancel)
         assert cancelled.key == key
+
+
+@pytest.mark.parametrize("leave", ["closed", "dropped"])
+def test_answers_that_nobody_began_to_read_are_cancelled(coordinator: Coordinator, leave: str) -> None:
+    """Whoever leaves before the first answer leaves no request behind either, and leaves once."""
+    with Client(coordinator.address) as client:
+        answers = client.ask(ASK)
+        key = coordinator.take().key
+        if leave == "closed":
+            answers.close()
+        del answers
+
+        assert coordinator.take().key == key
+        assert client.ask(ASK)
+        assert isinstance(coordinator.take(), Ask)
 
 
 def test_hanging_up_cancels_what_is_open(coordinator: Coordinator) -> None:

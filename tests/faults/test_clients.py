@@ -9,6 +9,7 @@ import pytest
 import zmq
 from msgspec.structs import replace
 
+from specpipe.client.answers import Answers
 from specpipe.client.asking import Options, ask_ids
 from specpipe.client.client import Client
 from specpipe.supervisor.machine import survey
@@ -47,11 +48,11 @@ def _options(chance: random.Random) -> Options:
     return Options(mode=mode, max_tokens=chance.choice([1, 5, 300]), temperature=chance.choice([0.0, 1.0]))  # type: ignore[arg-type]
 
 
-def _leave(answers: Iterator[object], chance: random.Random) -> None:
+def _leave(answers: Answers, chance: random.Random) -> None:
     """Go away, some without having read anything."""
     if chance.random() < 0.5:
         next(answers)
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
 
 
 def test_a_client_that_vanishes_gives_its_lanes_back(served: Served) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import zmq
 
+from specpipe.client.answers import Answer
 from specpipe.client.asking import Options, ask_ids
-from specpipe.client.client import Answer
 from specpipe.words.messages import (
     PROTOCOL,
     Cancel,

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from specpipe.client.answers import Answers
 from specpipe.client.asking import Options, ask_ids, ask_text
-from specpipe.client.client import Answer, Client
+from specpipe.client.client import Client
 from specpipe.settings import EngineSettings, ModelSettings, Settings, SpeculationSettings
 from specpipe.supervisor.placement import Machine
 from specpipe.supervisor.supervisor import Supervisor
@@ -37,7 +38,7 @@ class Running:
         """Ask and read the whole answer; fail unless it ends with `Finished`."""
         return gather(self.start(prompt, options))
 
-    def start(self, prompt: str | Sequence[int], options: Options) -> Iterator[Answer]:
+    def start(self, prompt: str | Sequence[int], options: Options) -> Answers:
         """Ask; return the answers as they come."""
         ask = ask_text(prompt, options) if isinstance(prompt, str) else ask_ids(prompt, options)
         return self.client.ask(ask)

@@ -52,7 +52,7 @@ def test_an_answer_that_was_given_up_makes_room(running: Client) -> None:
     for _ in range(6):
         answers = running.ask(ask_ids(sim.PROMPT, Options(max_tokens=10_000, ignore_eos=True)))
         next(answers)
-        answers.close()  # type: ignore[attr-defined]
+        answers.close()
 
     assert len(sim.answer(running, "pipelined", 20).token_ids) == 20
     assert running.status().open_requests == 0
