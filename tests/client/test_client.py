@@ -130,8 +130,9 @@ def test_answers_that_nobody_began_to_read_are_cancelled(coordinator: Coordinato
         del answers
 
         assert coordinator.take().key == key
-        assert client.ask(ASK)
+        again = client.ask(ASK)
         assert isinstance(coordinator.take(), Ask)
+        again.close()
 
 
 def test_hanging_up_cancels_what_is_open(coordinator: Coordinator) -> None:
