@@ -76,7 +76,7 @@ class Drafter:
     def _take(self, message: Message) -> None:
         match message:
             case Stop():
-                self._ending.ask()
+                self._ending.obey(message)
             case Peer():
                 self._wires.data.connect(message.edges, message.verdicts)
             case _:

@@ -1,5 +1,6 @@
 """The drafter's process."""
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,8 @@ def run(
     ngram = _ngram(settings)
     executor = load_executor("drafter", settings)
     hello = _hello(settings, executor)
+    # What was loaded stays for good; the collector need not look at it again and again.
+    gc.freeze()
     with Ending() as ending, Sockets() as sockets:
         wires = Wires(ControlLine(sockets, address, TO_DRAFTER), around(DataClient(sockets)))
         events = recorder(folder, "drafter", on=trace)

@@ -166,8 +166,9 @@ class Booking:
         return [ToWorker(worker.peer, opening) for role in wanted if (worker := self.roster.get(role))]
 
     def _welcome(self, peer: bytes, hello: Hello, now: float) -> list[Action]:
-        if self.halted or self.roster.enter(peer, hello, now) is not None:
-            return [ToWorker(peer, Stop())]
+        refusal = "the instance ends" if self.halted else self.roster.enter(peer, hello, now)
+        if refusal is not None:
+            return [ToWorker(peer, Stop(reason=refusal))]
         drafter = self.roster.get("drafter")
         introduction = self.roster.introduction()
         actions: list[Action] = [ToWorker(drafter.peer, introduction)] if drafter and introduction else []

@@ -5,6 +5,9 @@ import signal
 from types import FrameType, TracebackType
 from typing import Self
 
+from specpipe.errors import UsageError
+from specpipe.words.messages import Stop
+
 
 class Ending:
     """A flag set by SIGTERM or `ask`; while open it also wakes whoever waits on `descriptor`.
@@ -33,6 +36,12 @@ class Ending:
         if not self.asked:
             self.asked = True
             os.write(self._wake, b"!")
+
+    def obey(self, stop: Stop) -> None:
+        """Take the coordinator's word; raise `UsageError` with its reason where it cannot use this worker."""
+        if stop.reason:
+            raise UsageError(stop.reason)
+        self.ask()
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self.ask()

@@ -86,7 +86,7 @@ class Verifier:
 
     def _take(self, message: Message, link: Link) -> None:
         if isinstance(message, Stop):
-            self._ending.ask()
+            self._ending.obey(message)
         arrow(self._trace, message, "end")
         for verdict in self._mind.handle(message, now()):
             link.send(verdict)

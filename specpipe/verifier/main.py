@@ -1,5 +1,6 @@
 """The verifier's process."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -38,6 +39,8 @@ def run(settings: Settings, folder: Path, lifeline: int | None, trace: bool) -> 
     mind = Verifying(_shape(facts), PassCosts(warm(executor, _WIDTHS)))
     judge = Judge(executor)
     fingerprint = identity.target_fingerprint(settings)
+    # What was loaded stays for good; the collector need not look at it again and again.
+    gc.freeze()
     with Ending() as ending, Sockets() as sockets:
         data = DataServer(
             sockets,

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from specpipe.words.messages.fields import Count, Hashes, Id, Life, Message, Reals, Seconds, Tokens
+from specpipe.words.messages.fields import Count, Hashes, Id, Life, Message, Reals, Seconds, Text, Tokens
 from specpipe.words.sampling import Ending, Mode, Sampling
 
 
@@ -35,7 +35,9 @@ class Close(Message, frozen=True, tag="close"):
 
 
 class Stop(Message, frozen=True, tag="stop"):
-    """End the worker in an orderly way."""
+    """End the worker in an orderly way; with a `reason`, because it cannot be used here."""
+
+    reason: Text = ""
 
 
 class Recall(Message, frozen=True, tag="recall"):
