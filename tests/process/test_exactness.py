@@ -83,8 +83,9 @@ def test_a_copy_of_the_target_is_accepted_wholly(folders: dict[str, Path]) -> No
                     "number one", Options(mode=mode, max_tokens=150, temperature=temperature, ignore_eos=True)
                 )
 
-                assert told.stats.accepted_tokens > 0
-                assert told.stats.acceptance_rate == 1.0
+                assert told.stats.accepted_tokens == told.stats.checked_tokens
+                # How much arrives in time is for the machine to say, except where the verifier waits for it.
+                assert told.stats.accepted_tokens > 0 or mode == "pipelined"
 
 
 def tokens_of(prompt: str, instance: Running) -> list[int]:
