@@ -1,5 +1,6 @@
 """The coordinator's loop."""
 
+from collections import deque
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -41,11 +42,17 @@ class Coordinator:
             self._ending.ask()
 
     def _carry_out(self, actions: Sequence[Action]) -> None:
-        for action in actions:
+        """Carry out actions in the order in which they were decided: what follows from one comes after the others.
+
+        Else the `Close` of a client that turns out to be lost would overtake the `Open` of its request.
+        """
+        todo = deque(actions)
+        while todo:
+            action = todo.popleft()
             if not isinstance(action, ToClient):
                 self._workers.send(action.peer, action.message)
             elif not self._clients.send(action.peer, self._completed(action.message)):
-                self._carry_out(self._mind.client_lost(action.peer, now()))
+                todo.extend(self._mind.client_lost(action.peer, now()))
             elif isinstance(action.message, Started | Finished):
                 self._trace.instant(type(action.message).__name__.lower(), now())
 

@@ -14,7 +14,7 @@ from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
 from specpipe.process.wires import Wires
 from specpipe.trace import Recorder, Silence
-from specpipe.words.messages import Close, Message, Stop, Unserved, Verdict
+from specpipe.words.messages import Close, Message, Open, Stop, Unserved, Verdict
 
 _log = logging.getLogger(__name__)
 
@@ -90,6 +90,8 @@ class Verifier:
         arrow(self._trace, message, "end")
         for verdict in self._mind.handle(message, now()):
             link.send(verdict)
+        if isinstance(message, Open) and message.request not in self._mind.requests:
+            link.send(Unserved(request=message.request, reason="no lane is free for it"))
 
     def _do(self, work: Work) -> None:
         try:
