@@ -66,6 +66,10 @@ class Check:
             length += 1
         return length
 
+    def foresaw_end(self, nodes: Sequence[Node], sampled: Sequence[int], length: int) -> bool:
+        """Whether the last of `length` committed tokens ends the text and had been drafted: no guess was wrong then."""
+        return length <= len(nodes) and nodes[length - 1].token == sampled[length - 1]
+
     def commit(self, tokens: Sequence[int], log_p: Sequence[float], context: int, now: float) -> None:
         """Append what a pass found, move the root, and note if the text ends."""
         self.held = len(self.tokens) + len(tokens) - 1

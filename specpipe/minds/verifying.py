@@ -125,9 +125,10 @@ class Verifying:
                 row = upto
                 continue
             length = check.walk(nodes, tokens[row:upto])
+            checked = len(nodes) - check.foresaw_end(nodes, tokens[row:upto], length)
             start = check.output
             check.commit(list(tokens[row : row + length]), list(log_p[row : row + length]), self.shape.context, ended)
-            verdicts.append(_verdict(check, start, len(nodes), began, ended))
+            verdicts.append(_verdict(check, start, checked, began, ended))
             row = upto
         return verdicts
 

@@ -62,11 +62,12 @@ def test_unseeded_neighbours_change_nobody(noisy: Running, alone: dict[tuple[int
 @pytest.mark.parametrize("at_once", [2, 4, 8])
 def test_a_copy_of_the_target_is_right_at_any_load(copied: Running, at_once: int) -> None:
     """Not one guess is wrong, or some request saw another's cache (case C02)."""
-    options = Options(max_tokens=40, nodes=5, mode="sequential", ignore_eos=True)
+    options = Options(max_tokens=40, nodes=5, mode="sequential")
     told = together(copied, [(prompt, options) for prompt in (PROMPTS * 2)[:at_once]])
 
     assert all(each.stats.acceptance_rate == 1.0 for each in told)
     assert all(each.stats.accepted_tokens > 0 for each in told)
+    assert {each.finish_reason for each in told} == {"length", "stop"}
 
 
 def test_two_instances_serve_at_once(noisy: Running, copied: Running) -> None:

@@ -388,6 +388,21 @@ def test_a_slow_drafters_block_is_waited_for_as_long_as_it_grows() -> None:
     assert isinstance(made.plan(2.0), Pass)
 
 
+@pytest.mark.parametrize(("drafted", "checked"), [([3, 50], 1), ([3, 9], 2), ([3], 1)])
+def test_an_end_that_was_foreseen_is_no_wrong_guess(drafted: list[int], checked: int) -> None:
+    """Of guesses that are all right, the last one the stop token, all that count as checked were accepted."""
+    made, request = mind(), opening(1, prompt=[1], mode="sequential", nodes=len(drafted), stop_tokens=[50])
+    made.handle(request, 1.0)
+    made.handle(chain(request, drafted), 1.0)
+    work = made.plan(1.0)
+    assert isinstance(work, Pass)
+    (told,) = made.settle(work, [3, 50, 7][: len(work.batch)], [0.0] * len(work.batch), 1.0, 2.0)
+
+    assert told.tokens.tolist() == [3, 50]
+    assert told.finish == "stop"
+    assert (told.checked, told.chain) == (checked, checked)
+
+
 def test_a_sequential_block_is_whole_where_the_text_must_end() -> None:
     """A stop token or the budget makes it shorter."""
     made, stopping = mind(), opening(1, prompt=[1], mode="sequential", nodes=5, stop_tokens=[50])

@@ -18,8 +18,9 @@ class Verdict(Message, frozen=True, tag="verdict"):
     `tokens` continue the output at index `start`; all but the last were drafted and accepted, the last
     is the correction or the bonus. `log_p` are the target's raw log-probabilities of the tokens.
     `checked` counts the drafted rows of this request in the pass, `chain` those of them on its
-    first-choice chain. `hit` says that the new root was already in the trie. `began` and `ended` are on
-    the host's monotonic clock. `finish` is empty while the request goes on.
+    first-choice chain; a stop token that was drafted is the correction, and not among them. `hit` says
+    that the new root was already in the trie. `began` and `ended` are on the host's monotonic clock.
+    `finish` is empty while the request goes on.
     """
 
     FRAMES: ClassVar[dict[str, str]] = {"tokens": "<i4", "log_p": "<f4"}
