@@ -32,12 +32,15 @@ class Census:
 
     pids: frozenset[int]
     things: frozenset[str]
+    tasks: frozenset[str]
 
     @classmethod
     def take(cls, runtime: Path) -> Self:
         """Count what this process holds and what lies in the session's runtime folder."""
-        things = _threads() | _native_threads() | _descriptors() | _entries(runtime) | _shared_memory()
-        return cls(frozenset(psutil.pids()), frozenset(things))
+        # A new native thread names itself only when it first runs, which on a busy machine may be later.
+        tasks = frozenset(task.name for task in _TASKS.iterdir()) if _TASKS.is_dir() else frozenset[str]()
+        things = _threads() | _descriptors() | _entries(runtime) | _shared_memory()
+        return cls(frozenset(psutil.pids()), frozenset(things), tasks)
 
 
 def left_since(before: Census, runtime: Path, grace_s: float = GRACE_S) -> list[str]:
@@ -64,7 +67,7 @@ def end_processes(before: Census, runtime: Path) -> None:
 def _new(before: Census, runtime: Path) -> list[str]:
     now = Census.take(runtime)
     processes = {_named(process) for process in _processes(now.pids - before.pids, runtime)}
-    return sorted(processes | (now.things - before.things))
+    return sorted(processes | (now.things - before.things) | _native_threads(now.tasks - before.tasks))
 
 
 def _processes(pids: frozenset[int], runtime: Path) -> list[psutil.Process]:
@@ -104,11 +107,9 @@ def _threads() -> set[str]:
     return {f"thread {thread.name} ({thread.ident})" for thread in threads}
 
 
-def _native_threads() -> set[str]:
-    """Name ZeroMQ's own threads; the pools of torch, tokenizers and BLAS last as long as the process."""
-    if not _TASKS.is_dir():
-        return set()
-    names = {task.name: _read(task / "comm") for task in _TASKS.iterdir()}
+def _native_threads(tasks: frozenset[str]) -> set[str]:
+    """Name those of `tasks` that are ZeroMQ's; the pools of torch, tokenizers and BLAS last as long as the process."""
+    names = {task: _read(_TASKS / task / "comm") for task in tasks}
     return {f"native thread {name} ({task})" for task, name in names.items() if name.startswith("ZMQbg")}
 
 

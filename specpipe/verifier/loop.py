@@ -110,6 +110,8 @@ class Verifier:
         chosen = self._model.judge(work)
         ended = now()
         self._passes += 1
+        # What came during the pass decides whether the new root had been drafted.
+        self._hear()
         for verdict in self._mind.settle(work, chosen.tokens, chosen.log_p, began, ended):
             self._wires.data.send(verdict)
             arrow(self._trace, verdict, "begin")
