@@ -13,7 +13,7 @@ ANSWERS = 100
 
 
 def test_what_a_kill_left_is_no_burden_to_the_next(tmp_path: Path) -> None:
-    """Launcher and roles die in the middle of their work; a new one serves at once, and clears up after them."""
+    """Launcher and roles die in one moment, none to tidy up for another; a new one serves, and clears up after them."""
     with sim.command(tmp_path / "c.toml", "launch", "--json") as launch:
         assert launch.stdout is not None
         for line in launch.stdout:
@@ -21,8 +21,9 @@ def test_what_a_kill_left_is_no_burden_to_the_next(tmp_path: Path) -> None:
                 break
         (left,) = sim.run_folders()
         family = [psutil.Process(launch.pid), *sim.descendants(launch.pid)]
-        for process in family:
-            os.kill(process.pid, signal.SIGKILL)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in family:
+                os.kill(process.pid, number)
         assert sim.gone(family[1:])
     assert left.exists()
 
