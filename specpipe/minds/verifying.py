@@ -48,6 +48,11 @@ class Pass:
         """The request of each row."""
         return [check for check, nodes in self.parts for _ in range(1 + len(nodes))]
 
+    @property
+    def drafted(self) -> list[list[int]]:
+        """The drafted tokens of each row's text, from below the root to the row itself; the root's own has none."""
+        return [[node.token for node in nodes[:length]] for _, nodes in self.parts for length in range(1 + len(nodes))]
+
     def apart(self) -> list["Pass"]:
         """Return a pass for each request alone."""
         passes, row = list[Pass](), 0
