@@ -69,6 +69,7 @@ def _needs_its_own(flags: dict[str, Any], trace: Path | None) -> bool:
 def _ask(prompt: str, settings: Settings, flags: dict[str, Any]) -> Ask:
     options = Options(
         mode=settings.speculation.mode,
+        check=settings.speculation.check,
         nodes=settings.speculation.nodes,
         **{key: flags[key] for key in ("temperature", "top_k", "top_p", "seed", "max_tokens", "ignore_eos", "stop")},
     )

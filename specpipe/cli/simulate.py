@@ -1,6 +1,7 @@
 """`specpipe bench simulate`: what overlap gains, with sleeps for the forward passes and nothing else made up."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from specpipe.cli.printing import console, shown, table, waiting
 from specpipe.cli.trial import Devices, Trial, described, measure, simulated, speedup
 from specpipe.errors import SettingsError
 from specpipe.supervisor.signals import Interrupts
-from specpipe.words.sampling import SEQUENTIAL_NODES, Mode
+from specpipe.words.sampling import SEQUENTIAL_NODES, Mode, Shape
 
 # The published simulation: sequential speculation with K = 5, 5 ms a step, 100 ms a pass, no bonus token.
 PUBLISHED: dict[tuple[float, ...], float] = {
@@ -41,6 +42,9 @@ _MOST_BASE_TOKENS = 20
 @click.option("--row-ms", type=float, default=0.0, show_default=True, help="Each further row of a pass.")
 @click.option("--lanes", type=int, default=8, show_default=True, help="M: nodes in a step.")
 @click.option("--nodes", type=int, default=16, show_default=True, help="N: drafted rows in a pass.")
+@click.option(
+    "--check", type=click.Choice(["chain", "tree", "auto"]), default="tree", show_default=True, help="Their shape."
+)
 @click.option("--tokens", type=click.IntRange(2, 1 << 20), default=500, show_default=True, help="Tokens to write.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another text.")
 @click.option(
@@ -56,6 +60,7 @@ def simulate(
     row_ms: float,
     lanes: int,
     nodes: int,
+    check: Shape,
     tokens: int,
     seed: int,
     mode: Mode,
@@ -64,11 +69,9 @@ def simulate(
 ) -> None:
     """Measure the speedup over the target alone on simulated devices."""
     devices = Devices(_chances(chances), draft_ms, target_ms, row_ms, lanes)
+    trial = Trial(mode, check, nodes, tokens, seed)
     with Interrupts() as interrupts:
-        if sweep:
-            figures = _sweep(devices, nodes, tokens, seed, interrupts)
-        else:
-            figures = _single(devices, Trial(mode, nodes, tokens, seed), interrupts)
+        figures = (_sweep if sweep else _single)(devices, trial, interrupts)
     if file is not None:
         file.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
 
@@ -83,23 +86,21 @@ def _single(devices: Devices, trial: Trial, interrupts: Interrupts) -> dict[str,
     return {"w": devices.w, "mode": trial.mode, "speedup": gain, "stats": stats, "base": described(base)}
 
 
-def _sweep(devices: Devices, nodes: int, tokens: int, seed: int, interrupts: Interrupts) -> dict[str, Any]:
+def _sweep(devices: Devices, trial: Trial, interrupts: Interrupts) -> dict[str, Any]:
     rows = []
     for w, published in PUBLISHED.items():
-        each = Devices(w, devices.draft_ms, devices.target_ms, devices.row_ms, devices.lanes)
         with waiting(f"Measuring w = {w}"):
-            rows.append({"w": w, "published": published} | _compared(each, nodes, tokens, seed, interrupts))
+            rows.append({"w": w, "published": published} | _compared(replace(devices, w=w), trial, interrupts))
     console(stderr=False).print(_rendered(rows))
     return {"rows": rows}
 
 
-def _compared(devices: Devices, nodes: int, tokens: int, seed: int, interrupts: Interrupts) -> dict[str, Any]:
+def _compared(devices: Devices, trial: Trial, interrupts: Interrupts) -> dict[str, Any]:
     """Return our speedups in turns and overlapped, and how far the first is from the published one."""
-    turns = Trial("sequential", SEQUENTIAL_NODES, tokens, seed)
     with simulated(devices, interrupts) as client:
-        base = measure(client, _base(turns))
-        sequential = measure(client, turns)
-        pipelined = measure(client, Trial("pipelined", nodes, tokens, seed))
+        base = measure(client, _base(trial))
+        sequential = measure(client, replace(trial, mode="sequential", nodes=SEQUENTIAL_NODES))
+        pipelined = measure(client, replace(trial, mode="pipelined"))
     published = PUBLISHED[devices.w]
     return {
         "sequential": speedup(sequential, base),
@@ -111,7 +112,7 @@ def _compared(devices: Devices, nodes: int, tokens: int, seed: int, interrupts: 
 
 
 def _base(trial: Trial) -> Trial:
-    return Trial("target", 0, min(trial.tokens, _MOST_BASE_TOKENS), trial.seed)
+    return replace(trial, mode="target", tokens=min(trial.tokens, _MOST_BASE_TOKENS))
 
 
 def _rendered(rows: list[dict[str, Any]]) -> Table:

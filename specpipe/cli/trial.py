@@ -12,7 +12,7 @@ from specpipe.client.client import Client
 from specpipe.settings import ModelSettings, Settings, SimulatedSettings, SpeculationSettings
 from specpipe.supervisor.events import Event
 from specpipe.supervisor.signals import Interrupts
-from specpipe.words.sampling import Mode
+from specpipe.words.sampling import Mode, Shape
 
 _WORDS = 4
 _WORD_BITS = 12
@@ -31,9 +31,12 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is measured: `nodes` drafted rows a pass at most (0: as the verifier chooses), `tokens` of an answer."""
+    """What is measured: `nodes` drafted rows a pass at most (0: as the verifier chooses) in the shape `check`, and
+    `tokens` of an answer.
+    """
 
     mode: Mode
+    check: Shape
     nodes: int
     tokens: int
     seed: int
@@ -56,7 +59,14 @@ def simulated(devices: Devices, interrupts: Interrupts) -> Iterator[Client]:
 
 def measure(client: Client, trial: Trial) -> Whole:
     """Have one answer written; another seed is another text, since the planted stream hangs on the prompt."""
-    options = Options(mode=trial.mode, nodes=trial.nodes, max_tokens=trial.tokens, seed=trial.seed, ignore_eos=True)
+    options = Options(
+        mode=trial.mode,
+        check=trial.check,
+        nodes=trial.nodes,
+        max_tokens=trial.tokens,
+        seed=trial.seed,
+        ignore_eos=True,
+    )
     return read(client.ask(ask_ids(_prompt(trial.seed), options)), _unread)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from specpipe.errors import RequestError
 from specpipe.wording import objection
 from specpipe.words.messages import Ask
-from specpipe.words.sampling import Mode
+from specpipe.words.sampling import Mode, Shape
 
 Chat = Sequence[tuple[str, str]]
 _MOST_ID = np.iinfo(np.int32).max
@@ -32,6 +32,7 @@ class Options:
     seed: int | None = None
     max_tokens: int = 0
     nodes: int = 0
+    check: Shape = "chain"
     ignore_eos: bool = False
     stop: tuple[str, ...] = ()
     stop_tokens: tuple[int, ...] = ()
@@ -91,6 +92,7 @@ def _ask(options: Options, **prompt: Any) -> Ask:
         "seeded": options.seed is not None,
         "max_tokens": options.max_tokens,
         "nodes": options.nodes,
+        "check": options.check,
         "ignore_eos": options.ignore_eos,
         "stop": options.stop,
         "stop_tokens": options.stop_tokens,

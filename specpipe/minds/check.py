@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 
+from specpipe.minds.branches import Node
 from specpipe.words import prefix as prefixes
+from specpipe.words.drafted import Drafted
 from specpipe.words.messages import Open
-from specpipe.words.trie import Node, Trie
 
 
 class Check:
     """The verifier's state of one request. The first `held` tokens are in the slab, each at its position.
 
-    `finish` says how it ended, empty while it goes on; `missed` whether the root had not been drafted.
+    `root` is the last committed token, `drafted` what the drafter guessed; `finish` says how the request ended,
+    empty while it goes on; `missed` whether the root had not been drafted.
     """
 
     def __init__(self, request: Open, lane: int, now: float) -> None:
@@ -18,12 +20,14 @@ class Check:
         self.lane = lane
         self.tokens: list[int] = [*request.prompt.tolist(), *request.committed.tolist()]
         self.log_p: list[float] = [0.0] * len(request.committed)
+        self.stop_tokens = frozenset(request.ending.stop_tokens)
         self.held = 0
         self.finish = ""
         self.committed_at = now
         self.heard_at = now
         self.missed = True
-        self.trie = Trie(self._prefix(), self.tokens[-1], len(self.tokens) - 1)
+        self.drafted = Drafted()
+        self.root = Node(self._prefix(), self.tokens[-1], len(self.tokens) - 1)
 
     @property
     def prompt(self) -> int:
@@ -44,44 +48,42 @@ class Check:
         """Return how many more tokens may be committed."""
         return min(self.request.ending.max_tokens - self.output, context - len(self.tokens))
 
-    def chain(self, longest: int) -> list[Node]:
-        """Return the first-choice chain under the root."""
-        nodes: list[Node] = []
-        node = self.trie.root.best()
-        while node is not None and len(nodes) < longest:
-            nodes.append(node)
-            node = None if self.stops(node.token) else node.best()
-        return nodes
+    def stops_after(self, node: Node) -> bool:
+        """Return whether the draft's first choice after `node` ends the text, so that no chain goes on there."""
+        edges = self.drafted.after(node.prefix)
+        return bool(edges) and edges[0].token in self.stop_tokens
 
-    def stops(self, token: int) -> bool:
-        """Whether the text ends with this token."""
-        return token in self.request.ending.stop_tokens
+    def walk(self, nodes: Sequence[Node], sampled: Sequence[int]) -> list[int]:
+        """Return the rows whose samples are committed: the root's, 0, and on from each node that was right.
 
-    def walk(self, nodes: Sequence[Node], sampled: Sequence[int]) -> int:
-        """Return how many sampled tokens are committed: one, and one more for each checked node that was right."""
-        length = 1
-        for node, token in zip(nodes, sampled, strict=False):
-            if node.token != token or self.stops(token):
+        `sampled` has the target's own token after the root and after each of `nodes`.
+        """
+        rows = {node.prefix: row for row, node in enumerate(nodes, 1)}
+        walked, prefix = [0], self.root.prefix
+        while (token := sampled[walked[-1]]) not in self.stop_tokens:
+            prefix = prefixes.child(prefix, token)
+            if prefix not in rows:
                 break
-            length += 1
-        return length
-
-    def foresaw_end(self, nodes: Sequence[Node], sampled: Sequence[int], length: int) -> bool:
-        """Whether the last of `length` committed tokens ends the text and had been drafted: no guess was wrong then."""
-        return length <= len(nodes) and nodes[length - 1].token == sampled[length - 1]
+            walked.append(rows[prefix])
+        return walked
 
     def commit(self, tokens: Sequence[int], log_p: Sequence[float], context: int, now: float) -> None:
         """Append what a pass found, move the root, and note if the text ends."""
         self.held = len(self.tokens) + len(tokens) - 1
         for token in tokens:
-            self.missed = not self.trie.advance(token)
+            self._advance(token)
         self.tokens += tokens
         self.log_p += log_p
         self.committed_at = now
-        if self.stops(tokens[-1]):
+        if tokens[-1] in self.stop_tokens:
             self.finish = "stop"
         elif self.room(context) <= 0:
             self.finish = "length"
+
+    def _advance(self, token: int) -> None:
+        before = self.root
+        self.root = Node(prefixes.child(before.prefix, token), token, before.position + 1)
+        self.missed = not (self.drafted.foresaw(before.prefix, token) or self.drafted.after(self.root.prefix))
 
     def _prefix(self) -> int:
         return prefixes.extend(prefixes.origin(self.request.request), self.tokens)

@@ -1,30 +1,52 @@
-"""How many drafted rows a pass checks: the N that maximises E(N) / T(N) over all requests together."""
+"""Which drafted rows a pass checks: those that maximise E(N) / T(N) over all requests together.
+
+E is the expected number of tokens of the pass, one for each request and one for each node times the chance of
+reaching it; T is the measured duration of a pass of that many rows.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from specpipe.minds import branches
+from specpipe.minds.branches import Limits, Node
 from specpipe.minds.check import Check
-from specpipe.words.trie import Node
 
-LONGEST_CHAIN = 64
+MOST_NODES = 64
+# A tree costs the comparison bit by bit with the target alone, so a chain is left only for a gain that shows.
+_TREE_GAIN = 1.02
+
+Shape = Literal["chain", "tree"]
+Seconds = Callable[[int], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One request with the chain that could be checked below its root, and the chance of reaching each node."""
+    """One request with the nodes that could be checked below its root, likeliest first, parents before children.
+
+    None lies deeper than position `deepest`. `limit` is the number of nodes that it is given in any case, as far as
+    there are so many; 0: as many as pay.
+    """
 
     check: Check
+    shape: Shape
     nodes: list[Node]
-    chances: list[float]
+    deepest: int
+    limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a pass would check: for each request the first `take` nodes of its chain, and what to expect of it."""
+    """What a pass would check: for each request the first `take` of its nodes, and what to expect of it."""
 
     takes: list[tuple[Candidate, int]]
     expected: float
     seconds: float
+
+    @property
+    def rows(self) -> int:
+        """How many rows the pass would have, roots included."""
+        return sum(1 + take for _, take in self.takes)
 
     @property
     def rate(self) -> float:
@@ -32,33 +54,61 @@ class Choice:
         return self.expected / max(self.seconds, 1e-9)
 
 
-def candidate(check: Check, context: int) -> Candidate:
-    """Return the chain of one request, as long as its budget and `context` allow."""
-    longest = min(check.room(context) - 1, check.request.nodes or LONGEST_CHAIN, LONGEST_CHAIN)
-    nodes = check.chain(longest) if check.request.mode != "target" else []
-    return Candidate(check, nodes, [check.trie.likelihood(node) for node in nodes])
+def candidate(check: Check, context: int, shape: Shape) -> Candidate:
+    """Return one request with its nodes, as many and as deep as its budget and `context` allow."""
+    request = check.request
+    deepest = check.root.position + check.room(context) - 1
+    most = 0 if request.mode == "target" else request.nodes or MOST_NODES
+    grown = branches.chain if shape == "chain" else branches.tree
+    nodes = grown(check.drafted, check.root, Limits(most, deepest, check.stop_tokens))
+    return Candidate(check, shape, nodes, deepest, request.nodes)
 
 
-def choose(candidates: Sequence[Candidate], seconds: Callable[[int], float], most: int) -> Choice:
-    """Return the best choice of at most `most` drafted rows; requests with a fixed number get it in any case."""
-    fixed = [each for each in candidates if each.check.request.nodes]
-    takes = {id(each): len(each.nodes) for each in fixed}
+def choose_shape(ready: Sequence[Check], context: int, seconds: Seconds, most: int) -> Choice:
+    """Return the best choice, for each request in the shape that it asks for.
+
+    Requests that leave the shape open get trees where these promise visibly more tokens a second.
+    """
+    chains = _choose_in("chain", ready, context, seconds, most)
+    if not any(check.request.check == "auto" for check in ready):
+        return chains
+    trees = _choose_in("tree", ready, context, seconds, most)
+    return trees if trees.rate > _TREE_GAIN * chains.rate else chains
+
+
+def _choose_in(auto: Shape, ready: Sequence[Check], context: int, seconds: Seconds, most: int) -> Choice:
+    return choose([candidate(check, context, _shape(check, auto)) for check in ready], seconds, most)
+
+
+def _shape(check: Check, auto: Shape) -> Shape:
+    if check.request.mode == "sequential":
+        return "chain"
+    return auto if check.request.check == "auto" else check.request.check
+
+
+def choose(candidates: Sequence[Candidate], seconds: Seconds, most: int) -> Choice:
+    """Return the best choice of at most `most` drafted rows; requests with a limit get theirs in any case."""
+    takes = {id(each): min(each.limit, len(each.nodes)) for each in candidates}
     rows = len(candidates) + sum(takes.values())
-    expected = float(len(candidates)) + sum(sum(each.chances) for each in fixed)
+    expected = float(len(candidates)) + sum(_likelihood(each, takes[id(each)]) for each in candidates)
     best = Choice(_taken(candidates, takes), expected, seconds(rows))
-    for chance, each in _ranked(candidates)[: max(0, most - rows)]:
-        takes[id(each)] = takes.get(id(each), 0) + 1
+    for likelihood, each in _ranked(candidates)[: max(0, most - rows)]:
+        takes[id(each)] += 1
         rows += 1
-        expected += chance
+        expected += likelihood
         if expected / seconds(rows) > best.rate:
             best = Choice(_taken(candidates, takes), expected, seconds(rows))
     return best
 
 
+def _likelihood(each: Candidate, take: int) -> float:
+    return sum(node.likelihood for node in each.nodes[:take])
+
+
 def _ranked(candidates: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
-    free = [(chance, each) for each in candidates if not each.check.request.nodes for chance in each.chances]
+    free = [(node.likelihood, each) for each in candidates if not each.limit for node in each.nodes]
     return sorted(free, key=lambda pair: -pair[0])
 
 
 def _taken(candidates: Sequence[Candidate], takes: dict[int, int]) -> list[tuple[Candidate, int]]:
-    return [(each, takes.get(id(each), 0)) for each in candidates]
+    return [(each, takes[id(each)]) for each in candidates]

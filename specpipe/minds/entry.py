@@ -76,6 +76,7 @@ class Entry:
             sampling=replace(ask.sampling, seed=self.seed),
             ending=Ending(max_tokens=min(ask.max_tokens or most, most), stop_tokens=tuple(sorted(stops))),
             nodes=nodes,
+            check=ask.check,
             prompt=np.array(self.prompt, np.int32),
             committed=np.array(self.committed, np.int32),
         )

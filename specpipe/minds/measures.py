@@ -34,11 +34,10 @@ class Tally:
         self.tokens += len(verdict.tokens)
         self.first = self.first or now
         self.passes.append((verdict.began, verdict.ended))
-        accepted = min(len(verdict.tokens) - 1, verdict.chain)
-        self.accepted += accepted
+        self.accepted += min(len(verdict.tokens) - 1, verdict.checked)
         self.checked += verdict.checked
         self.hits += verdict.hit
-        _count(self.accepted_by_depth, accepted)
+        _count(self.accepted_by_depth, verdict.right)
         _count(self.checked_by_depth, verdict.chain)
 
 
@@ -78,7 +77,7 @@ def stats(tally: Tally, busy: Busy, now: float) -> Stats:
         passes=len(tally.passes),
         tokens_per_pass=tally.tokens / len(tally.passes),
         # accepted / checked, on the first-choice chain
-        acceptance_rate=_share(tally.accepted, sum(tally.checked_by_depth)),
+        acceptance_rate=_share(sum(tally.accepted_by_depth), sum(tally.checked_by_depth)),
         # passes whose new root was already in the trie / passes
         hit_rate=_share(tally.hits, len(tally.passes)),
         # the drafter's busy time inside passes / its busy time

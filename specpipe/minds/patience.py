@@ -7,11 +7,11 @@ that let an expected moment pass is not waited for again until it is heard of.
 from collections.abc import Sequence
 
 from specpipe.minds.check import Check
-from specpipe.minds.choosing import Candidate, Choice
+from specpipe.minds.choosing import Choice
+from specpipe.minds.foresight import Foresight
 from specpipe.words.messages import Edges
 
 _HOP = 0.0005
-_WEIGHT = 0.05
 # A sequential request waits for its whole block, this long beyond the last that was heard of it and this many
 # drafter steps more, but for a single edge never longer than the last bound, whatever the drafter says of its pace.
 _BLOCK_WAIT = 0.25
@@ -27,9 +27,9 @@ class Patience:
     def __init__(self) -> None:
         self.quiet = True
         self.absent = False
+        self.foresight = Foresight()
         self._heard = 0.0
         self._step = 0.0
-        self._first = 0.5
         self._vain = (0.0, 0.0, 0.0)
 
     def hear(self, edges: Edges, now: float) -> None:
@@ -37,18 +37,13 @@ class Patience:
         self.quiet = self.absent = False
         self._heard = now
         self._step = edges.step_s
-        best: dict[int, float] = {}
-        for parent, chance in zip(edges.parents.tolist(), edges.chances.tolist(), strict=True):
-            best[parent] = max(chance, best.get(parent, 0.0))
-        for chance in best.values():
-            self._first += _WEIGHT * (chance - self._first)
+        self.foresight.learn(edges)
 
-    def worth_waiting(self, choice: Choice, wider: float, now: float) -> float | None:
-        """Return until when to wait for the next edges, or None to start now.
-
-        `wider` is the duration in seconds of a pass with one row more for each request.
+    def worth_waiting(self, choice: Choice, ahead: Choice, now: float) -> float | None:
+        """Return until when to wait for the next edges, or None to start now; `ahead` is what they would make of
+        `choice`.
         """
-        drafted = [each for each, _ in choice.takes if self._grows(each)]
+        drafted = [each for each, _ in choice.takes if each.check.request.mode == "pipelined"]
         if self.quiet or not drafted:
             return None
         due = self._due([each.check for each in drafted])
@@ -58,8 +53,7 @@ class Patience:
             return None
         if self._waited_in_vain(choice, due):
             return None
-        expected = choice.expected + sum(self._gain(each) for each in drafted)
-        rate = expected / (wider + max(due - now, 0.0))
+        rate = ahead.expected / (ahead.seconds + max(due - now, 0.0))
         return late if rate > choice.rate else None
 
     def block_deadline(self, check: Check) -> float:
@@ -76,14 +70,7 @@ class Patience:
         self._vain = (here, choice.expected, due)
         return False
 
-    def _grows(self, each: Candidate) -> bool:
-        limit = each.check.request.nodes
-        return each.check.request.mode == "pipelined" and not (limit and len(each.nodes) >= limit)
-
-    def _gain(self, each: Candidate) -> float:
-        return self._first * (each.chances[-1] if each.chances else 1.0)
-
     def _due(self, checks: Sequence[Check]) -> float:
         """The drafter learns of a miss with the verdict and must first end the step that it is in."""
-        missed = [check.committed_at + self._step / 2 for check in checks if not check.trie.root.children]
+        missed = [check.committed_at + self._step / 2 for check in checks if not check.drafted.after(check.root.prefix)]
         return max([self._heard, *missed]) + self._step + _HOP

@@ -20,4 +20,4 @@ class Totals:
         """Count one pass over one request."""
         self.passes += 1
         self.checked += verdict.checked
-        self.accepted += min(len(verdict.tokens) - 1, verdict.chain)
+        self.accepted += min(len(verdict.tokens) - 1, verdict.checked)

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from specpipe.minds.branches import Node, in_depth
 from specpipe.minds.check import Check
-from specpipe.minds.choosing import Candidate, Choice, candidate, choose
+from specpipe.minds.choosing import Choice, candidate, choose, choose_shape
 from specpipe.minds.costs import PassCosts
 from specpipe.minds.patience import Patience
-from specpipe.words.batch import Batch
+from specpipe.words.batch import Batch, Ints
 from specpipe.words.messages import Close, Edges, Message, Open, Recall, Resync, Verdict
-from specpipe.words.trie import Edge, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,10 @@ class Prefill:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One forward pass: for each request its root and the nodes to check, in the order of the batch's rows."""
+    """One forward pass: for each request its root and the nodes to check, in the order of the batch's rows.
+
+    The keys and values of a request's rows lie in the slots from its root's position on, in the order of the rows.
+    """
 
     parts: list[tuple[Check, list[Node]]]
     batch: Batch
@@ -51,7 +55,7 @@ class Pass:
     @property
     def drafted(self) -> list[list[int]]:
         """The drafted tokens of each row's text, from below the root to the row itself; the root's own has none."""
-        return [[node.token for node in nodes[:length]] for _, nodes in self.parts for length in range(1 + len(nodes))]
+        return [[each.token for each in node.path()] for check, nodes in self.parts for node in (check.root, *nodes)]
 
     def apart(self) -> list["Pass"]:
         """Return a pass for each request alone."""
@@ -66,13 +70,26 @@ class Pass:
 Work = Prefill | Pass
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Keys and values of one lane to be copied to where the committed text has its place, before the next work."""
+
+    lane: int
+    sources: Ints
+    targets: Ints
+
+
 class Verifying:
-    """Told of requests and edges, says what to run and what it commits."""
+    """Told of requests and edges, says what to run and what it commits.
+
+    `moves` are what the slab must do after a pass was settled; whoever does them empties the list.
+    """
 
     def __init__(self, shape: Shape, costs: PassCosts) -> None:
         self.shape = shape
         self.costs = costs
         self.patience = Patience()
+        self.moves: list[Move] = []
         self._checks: dict[int, Check] = {}
         self._lanes = list(range(shape.requests))[::-1]
         self._wake: float | None = None
@@ -123,19 +140,26 @@ class Verifying:
         """Commit what was sampled at each row of a pass; return a verdict for each request."""
         self.costs.observe(self._padded(len(work.batch)), ended - began)
         verdicts = []
-        row = 0
+        first = 0
         for check, nodes in work.parts:
-            upto = row + 1 + len(nodes)
+            rows = range(first, first + 1 + len(nodes))
+            first = rows.stop
             if self._checks.get(check.request.request) is not check:
-                row = upto
                 continue
-            length = check.walk(nodes, tokens[row:upto])
-            checked = len(nodes) - check.foresaw_end(nodes, tokens[row:upto], length)
-            start = check.output
-            check.commit(list(tokens[row : row + length]), list(log_p[row : row + length]), self.shape.context, ended)
-            verdicts.append(_verdict(check, start, checked, began, ended))
-            row = upto
+            walked = check.walk(nodes, [tokens[row] for row in rows])
+            start, root = check.output, check.root.position
+            mine = [rows[row] for row in walked]
+            check.commit([tokens[row] for row in mine], [log_p[row] for row in mine], self.shape.context, ended)
+            self._compact(check, root, walked)
+            verdicts.append(_verdict(check, start, (began, ended), _counted(nodes, walked)))
         return verdicts
+
+    def _compact(self, check: Check, root: int, walked: Sequence[int]) -> None:
+        """Have the accepted path follow the root in the slab without gaps."""
+        astray = [(root + row, root + place) for place, row in enumerate(walked) if row != place]
+        if astray and not check.finish:
+            sources, targets = np.array(astray, np.int64).T
+            self.moves.append(Move(check.lane, sources, targets))
 
     def _open(self, message: Open, now: float) -> list[Verdict]:
         known = self._checks.get(message.request)
@@ -148,7 +172,7 @@ class Verifying:
         if check.room(self.shape.context) > 0:
             return []
         check.finish = "length"
-        return [_verdict(check, check.output, 0, 0.0, 0.0)]
+        return [_verdict(check, check.output)]
 
     def _close(self, request: int) -> None:
         check = self._checks.pop(request, None)
@@ -163,13 +187,13 @@ class Verifying:
         check.heard_at = now
         arrays = (edges.parents, edges.tokens, edges.log_q, edges.chances)
         for fields in zip(*(array.tolist() for array in arrays), strict=True):
-            check.trie.insert(Edge(*fields))
+            check.drafted.add(*fields)
 
     def _repeat(self, request: int, start: int) -> list[Verdict]:
         check = self._checks.get(request)
         if check is None or start >= check.output:
             return []
-        return [_verdict(check, start, 0, 0.0, 0.0)]
+        return [_verdict(check, start)]
 
     def _next_prefill(self) -> Prefill | None:
         for check in self._checks.values():
@@ -187,25 +211,29 @@ class Verifying:
         return Prefill(check, Batch.chain(check.lane, check.held, known, [0] * len(known)), wide)
 
     def _next_pass(self, now: float) -> Pass | None:
-        ready = [candidate(check, self.shape.context) for check in self._checks.values() if check.decoding]
-        ready = [each for each in ready if self._block_ready(each, now)]
+        ready = [check for check in self._checks.values() if check.decoding and self._block_ready(check, now)]
         if not ready:
             return None
-        chosen = choose(ready, self._seconds, self.shape.most_rows)
-        wider = self._seconds(sum(1 + take for _, take in chosen.takes) + 1)
-        until = self.patience.worth_waiting(chosen, wider, now)
+        chosen = choose_shape(ready, self.shape.context, self._seconds, self.shape.most_rows)
+        until = self.patience.worth_waiting(chosen, self._ahead(chosen), now)
         if until is not None:
             self._wake_by(until)
             return None
         return _pass(chosen)
 
-    def _block_ready(self, each: Candidate, now: float) -> bool:
+    def _ahead(self, chosen: Choice) -> Choice:
+        """Return what could be chosen one drafter step from now."""
+        candidates = self.patience.foresight.ahead([each for each, _ in chosen.takes])
+        return choose(candidates, self._seconds, self.shape.most_rows)
+
+    def _block_ready(self, check: Check, now: float) -> bool:
         """A sequential request waits for its whole block; the others never wait alone."""
-        check = each.check
         if check.request.mode != "sequential" or self.patience.absent:
             return True
-        whole = min(check.request.nodes, check.room(self.shape.context) - 1)
-        if len(each.nodes) >= whole or (each.nodes and check.stops(each.nodes[-1].token)):
+        block = candidate(check, self.shape.context, "chain")
+        if len(block.nodes) >= min(block.limit, block.deepest - check.root.position):
+            return True
+        if check.stops_after([check.root, *block.nodes][-1]):
             return True
         deadline = self.patience.block_deadline(check)
         if now >= deadline:
@@ -225,26 +253,47 @@ class Verifying:
 
 
 def _pass(chosen: Choice) -> Pass:
-    parts = [(each.check, each.nodes[:take]) for each, take in chosen.takes]
-    return Pass(parts, Batch.joined([_chain(check, nodes) for check, nodes in parts]))
+    parts = [(each.check, in_depth(each.check.root, each.nodes[:take])) for each, take in chosen.takes]
+    return Pass(parts, Batch.joined([_rows(check, nodes) for check, nodes in parts]))
 
 
-def _chain(check: Check, nodes: Sequence[Node]) -> Batch:
-    """The root and drafted tokens below it, which follow what the slab holds."""
-    rows = [check.trie.root, *nodes]
-    return Batch.chain(check.lane, rows[0].position, [row.token for row in rows], [row.prefix for row in rows])
+def _rows(check: Check, nodes: Sequence[Node]) -> Batch:
+    """The root and the nodes below it, each of which sees the committed text, its ancestors and itself."""
+    rows, start = [check.root, *nodes], check.root.position
+    tokens, prefixes = [row.token for row in rows], [row.prefix for row in rows]
+    if all(row.position == start + place for place, row in enumerate(rows)):
+        return Batch.chain(check.lane, start, tokens, prefixes)
+    places = {row.prefix: place for place, row in enumerate(rows)}
+    parents = [places[row.parent.prefix] if row.parent else -1 for row in rows]
+    return Batch.tree(check.lane, start, tokens, prefixes, parents)
 
 
-def _verdict(check: Check, start: int, checked: int, began: float, ended: float) -> Verdict:
+class _Counts(NamedTuple):
+    """The drafted rows of one request in a pass, those on its first-choice chain, and how many of these were right."""
+
+    checked: int = 0
+    chain: int = 0
+    right: int = 0
+
+
+_NO_COUNTS = _Counts()
+
+
+def _counted(nodes: Sequence[Node], walked: Sequence[int]) -> _Counts:
+    return _Counts(len(nodes), sum(node.first for node in nodes), sum(nodes[row - 1].first for row in walked[1:]))
+
+
+def _verdict(check: Check, start: int, ran: tuple[float, float] = (0.0, 0.0), counts: _Counts = _NO_COUNTS) -> Verdict:
     return Verdict(
         request=check.request.request,
         life=check.request.life,
         start=start,
-        checked=checked,
-        chain=checked,
+        checked=counts.checked,
+        chain=counts.chain,
+        right=counts.right,
         hit=not check.missed,
-        began=began,
-        ended=ended,
+        began=ran[0],
+        ended=ran[1],
         finish=check.finish,
         tokens=np.array(check.tokens[check.prompt + start :], np.int32),
         log_p=np.array(check.log_p[start:], np.float32),

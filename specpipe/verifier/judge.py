@@ -2,7 +2,7 @@
 
 import torch
 
-from specpipe.minds.verifying import Pass, Prefill
+from specpipe.minds.verifying import Move, Pass, Prefill
 from specpipe.models.seam import Executor
 from specpipe.sampling.sampler import Choice, Sampler, Spot
 
@@ -21,6 +21,10 @@ class Judge:
                 self._executor.prefill(work.batch)
             else:
                 self._executor.decode(work.batch)
+
+    def move(self, move: Move) -> None:
+        """Copy keys and values within a lane."""
+        self._executor.move(move.lane, move.sources, move.targets)
 
     def mend(self, lane: int) -> None:
         """Clear a lane of what is no number."""

@@ -8,7 +8,7 @@ from specpipe.errors import WorkerError
 from specpipe.links.seam import Link
 from specpipe.links.wait import wait
 from specpipe.minds.check import Check
-from specpipe.minds.verifying import Pass, Prefill, Verifying, Work
+from specpipe.minds.verifying import Move, Pass, Prefill, Verifying, Work
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
@@ -42,6 +42,10 @@ class Judging(Protocol):
 
     def judge(self, work: Pass) -> Chosen:
         """Run a pass; raise `WorkerError` if there is no telling what to choose."""
+        ...
+
+    def move(self, move: Move) -> None:
+        """Copy keys and values to where the committed text has its place."""
         ...
 
     def mend(self, lane: int) -> None:
@@ -117,6 +121,11 @@ class Verifier:
             arrow(self._trace, verdict, "begin")
             self._wires.control.send(verdict)
             self._record(verdict)
+        self._compact()
+
+    def _compact(self) -> None:
+        while self._mind.moves:
+            self._model.move(self._mind.moves.pop())
 
     def _record(self, verdict: Verdict) -> None:
         self._trace.span(

@@ -49,6 +49,29 @@ class Batch:
             prefixes=np.array(prefixes, np.uint64),
         )
 
+    @classmethod
+    def tree(cls, lane: int, start: int, tokens: list[int], prefixes: list[int], parents: list[int]) -> Self:
+        """Return tokens of one lane of which each continues row `parents[row]`, an earlier one; the first has -1.
+
+        The first is the token at position `start`, after `start` others in their slots; the rows' slots follow.
+        """
+        rows = len(tokens)
+        depths, visible = np.zeros(rows, np.int64), np.zeros((rows, start + rows), np.bool_)
+        visible[:, :start] = True
+        for row, parent in enumerate(parents):
+            if parent >= 0:
+                depths[row] = depths[parent] + 1
+                visible[row] = visible[parent]
+            visible[row, start + row] = True
+        return cls(
+            lanes=np.full(rows, lane, np.int64),
+            tokens=np.array(tokens, np.int64),
+            positions=start + depths,
+            slots=np.arange(start, start + rows, dtype=np.int64),
+            visible=visible,
+            prefixes=np.array(prefixes, np.uint64),
+        )
+
     def some(self, rows: slice) -> "Batch":
         """Return some neighbouring rows as a batch of their own."""
         return Batch(

@@ -6,6 +6,8 @@ from msgspec import Meta, Struct
 
 Token = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
 Mode = Literal["pipelined", "sequential", "target"]
+# In which shape guesses are checked; `auto` leaves it to the verifier.
+Shape = Literal["chain", "tree", "auto"]
 FinishReason = Literal["stop", "length"]
 
 MAX_SEED = (1 << 64) - 1

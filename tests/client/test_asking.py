@@ -16,13 +16,14 @@ from specpipe.words.messages.codec import Decoder, encode
 
 def test_a_chat_travels_whole() -> None:
     """What was asked for arrives as it was asked, in every field."""
-    options = Options("sequential", 0.8, 40, 0.9, 2**64 - 1, 17, 5, True, ("\n\n", "END"), (3, 4))
+    options = Options("sequential", 0.8, 40, 0.9, 2**64 - 1, 17, 5, "tree", True, ("\n\n", "END"), (3, 4))
 
     arrived: Any = Decoder(TO_COORDINATOR).decode(encode(ask_chat([("user", "Why?")], options)))
 
     assert arrived.chat == (("user", "Why?"),)
     assert (arrived.text, arrived.ids.tolist()) == ("", [])
-    assert (arrived.mode, arrived.nodes, arrived.max_tokens, arrived.ignore_eos) == ("sequential", 5, 17, True)
+    assert (arrived.mode, arrived.nodes, arrived.check) == ("sequential", 5, "tree")
+    assert (arrived.max_tokens, arrived.ignore_eos) == (17, True)
     assert (arrived.stop, arrived.stop_tokens) == (("\n\n", "END"), (3, 4))
     assert (arrived.sampling.temperature, arrived.sampling.top_k, arrived.sampling.top_p) == (0.8, 40, 0.9)
     assert (arrived.sampling.seed, arrived.seeded) == (2**64 - 1, True)

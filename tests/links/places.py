@@ -45,7 +45,7 @@ def edges(request: int, count: int = 32) -> Edges:
 def verdict(request: int) -> Verdict:
     """Return the verdict of a pass that committed two tokens of a request."""
     return Verdict(
-        request, 1, 0, 1, 1, True, 1.0, 2.0, "", np.array([5, 6], np.int32), np.array([-0.1, -0.2], np.float32)
+        request, 1, 0, 1, 1, 1, True, 1.0, 2.0, "", np.array([5, 6], np.int32), np.array([-0.1, -0.2], np.float32)
     )
 
 

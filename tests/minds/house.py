@@ -108,7 +108,9 @@ class VerifierDesk:
             self.mind.settle_prefill(work)
             return []
         tokens = [planted.truth(prefix, W) for prefix in work.batch.prefixes.tolist()]
-        return self.mind.settle(work, tokens, [0.0] * len(tokens), now, now + 0.1)
+        verdicts = self.mind.settle(work, tokens, [0.0] * len(tokens), now, now + 0.1)
+        self.slab.follow(self.mind)
+        return verdicts
 
 
 class House:
@@ -213,7 +215,7 @@ class House:
         raise AssertionError("a request never ended")
 
     def check(self) -> None:
-        """Hold the bounds of tries, orphans and lanes."""
+        """Hold the bounds of tries, drafts and lanes."""
         if self.drafter:
             _check_drafter(self.drafter.mind)
         if self.verifier:
@@ -279,9 +281,7 @@ def _check_verifier(mind: Verifying) -> None:
     lanes = [check.lane for check in mind._checks.values()] + mind._lanes
     assert sorted(lanes) == list(range(LANES)), "a lane was lost or given twice"
     for check in mind._checks.values():
-        assert len(check.trie) <= check.trie.capacity
-        assert check.trie._orphaned <= check.trie.capacity
-        assert check.trie._orphaned == sum(map(len, check.trie._orphans.values()))
+        assert len(check.drafted) <= check.drafted.capacity
 
 
 def text(row: Row) -> tuple[int, ...]:
@@ -295,11 +295,7 @@ def texts_of(work: Work) -> list[tuple[int, ...]]:
     """Return the whole text of each row of a verifier's batch."""
     if not isinstance(work, Pass):
         return [tuple(work.check.tokens[: position + 1]) for position in work.batch.positions.tolist()]
-    return [
-        (*check.tokens, *(node.token for node in nodes[:length]))
-        for check, nodes in work.parts
-        for length in range(len(nodes) + 1)
-    ]
+    return [(*check.tokens, *path) for check, path in zip(work.checks, work.drafted, strict=True)]
 
 
 def proposals(step: Step, w: Sequence[float] = W) -> Proposals:

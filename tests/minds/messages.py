@@ -6,7 +6,7 @@ import numpy as np
 
 from specpipe.words.messages import Ask, Edges, Hello, Verdict
 from specpipe.words.messages.fields import Role
-from specpipe.words.sampling import Mode, Sampling
+from specpipe.words.sampling import Mode, Sampling, Shape
 
 
 def ask(
@@ -16,6 +16,7 @@ def ask(
     mode: Mode = "pipelined",
     max_tokens: int = 20,
     nodes: int = 0,
+    check: Shape = "chain",
     seed: int | None = None,
     ignore_eos: bool = False,
     stop: Sequence[str] = (),
@@ -29,6 +30,7 @@ def ask(
         seeded=seed is not None,
         max_tokens=max_tokens,
         nodes=nodes,
+        check=check,
         ignore_eos=ignore_eos,
         stop=tuple(stop),
         stop_tokens=tuple(stop_tokens),
@@ -65,6 +67,7 @@ def verdict(
     life: int = 0,
     checked: int = 0,
     chain: int | None = None,
+    right: int | None = None,
     hit: bool = False,
     began: float = 1.0,
     ended: float = 2.0,
@@ -77,6 +80,7 @@ def verdict(
         start=start,
         checked=checked,
         chain=checked if chain is None else chain,
+        right=len(tokens) - 1 if right is None else right,
         hit=hit,
         began=began,
         ended=ended,

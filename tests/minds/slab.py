@@ -1,5 +1,6 @@
 """A KV slab that remembers which text each slot holds, and holds every batch to the contract of `Batch`."""
 
+from specpipe.minds.verifying import Verifying
 from specpipe.words.batch import Batch
 
 
@@ -27,3 +28,11 @@ class Slab:
         held[int(batch.slots[row])] = text
         shown = [held.get(slot) for slot in batch.visible[row].nonzero()[0].tolist()]
         assert sorted(shown, key=lambda each: len(each or ())) == [text[:length] for length in range(1, len(text) + 1)]
+
+    def follow(self, mind: Verifying) -> None:
+        """Do what a verifier's mind wants moved; all of a move is read before any is written."""
+        while mind.moves:
+            move = mind.moves.pop()
+            held = self.contents[move.lane]
+            taken = [held[slot] for slot in move.sources.tolist()]
+            held.update(zip(move.targets.tolist(), taken, strict=True))

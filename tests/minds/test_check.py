@@ -2,9 +2,10 @@
 
 import pytest
 
+from specpipe.minds import branches
+from specpipe.minds.branches import Limits, Node
 from specpipe.minds.check import Check
 from specpipe.words import prefix as prefixes
-from specpipe.words.trie import Edge, Node
 from tests.minds.requests import opening
 
 
@@ -17,9 +18,9 @@ def check(*, max_tokens: int = 100, stop_tokens: tuple[int, ...] = (), committed
 
 def draft(made: Check, *tokens: int, chance: float = 0.9) -> None:
     """Draft a chain below the root."""
-    prefix = made.trie.root.prefix
+    prefix = made.root.prefix
     for token in tokens:
-        made.trie.insert(Edge(prefix, token, 0.0, chance))
+        made.drafted.add(prefix, token, 0.0, chance)
         prefix = prefixes.child(prefix, token)
 
 
@@ -31,8 +32,8 @@ def test_prompt_and_committed_tokens_are_counted_apart() -> None:
     assert made.log_p == [0.0, 0.0]
     assert made.room(100) == 8
     assert made.room(9) == 4
-    assert made.trie.root.prefix == prefixes.extend(prefixes.origin(1), [5, 6, 7, 1, 2])
-    assert made.trie.root.position == 4
+    assert made.root.prefix == prefixes.extend(prefixes.origin(1), [5, 6, 7, 1, 2])
+    assert made.root.position == 4
 
 
 def test_decoding_waits_for_all_but_the_root_to_be_in_the_slab() -> None:
@@ -46,46 +47,54 @@ def test_decoding_waits_for_all_but_the_root_to_be_in_the_slab() -> None:
     assert made.decoding
 
 
-def test_the_chain_follows_the_likeliest_child_to_its_length() -> None:
-    """And ends where the drafts end, or with a stop token."""
-    made = check(stop_tokens=(4,))
-    draft(made, 1, 2, 3, 4, 5)
-    draft(made, 9, chance=0.5)
-
-    assert [node.token for node in made.chain(10)] == [1, 2, 3, 4]
-    assert [node.token for node in made.chain(2)] == [1, 2]
-    assert made.chain(0) == []
+def chain_of(made: Check) -> list[Node]:
+    """Return the drafted chain, whatever it stops at."""
+    return branches.chain(made.drafted, made.root, Limits(10, 100, frozenset()))
 
 
 @pytest.mark.parametrize(
-    ("sampled", "length"),
-    [((1, 2, 3, 4), 4), ((1, 2, 9, 4), 3), ((9, 2, 3, 4), 1), ((1, 8, 8, 8), 2)],
+    ("sampled", "rows"),
+    [((1, 2, 3, 4), [0, 1, 2, 3]), ((1, 2, 9, 4), [0, 1, 2]), ((9, 2, 3, 4), [0]), ((1, 8, 8, 8), [0, 1])],
 )
-def test_a_walk_takes_what_was_right_and_one_more(sampled: tuple[int, ...], length: int) -> None:
+def test_a_walk_takes_what_was_right_and_one_more(sampled: tuple[int, ...], rows: list[int]) -> None:
     """The sampled token after the last right node is the correction, or the bonus."""
     made = check()
     draft(made, 1, 2, 3)
 
-    assert made.walk(made.chain(3), sampled) == length
+    assert made.walk(chain_of(made), sampled) == rows
 
 
 @pytest.mark.parametrize("at", range(4))
 def test_a_walk_ends_with_a_stop_token_wherever_it_lies(at: int) -> None:
     """Also where the drafts go on after it, and where it is the bonus (case A01)."""
     made = check(stop_tokens=(10 + at,))
+    draft(made, 10, 11, 12)
 
-    assert made.walk(_whole_chain(made, (10, 11, 12)), [10, 11, 12, 13]) == at + 1
+    assert made.walk(chain_of(made), [10, 11, 12, 13]) == list(range(at + 1))
 
 
-def _whole_chain(made: Check, tokens: tuple[int, ...]) -> list[Node]:
-    """Return a drafted chain, its stop tokens notwithstanding."""
-    draft(made, *tokens)
-    nodes = []
-    node = made.trie.root.best()
-    while node is not None:
-        nodes.append(node)
-        node = node.best()
-    return nodes
+def test_a_walk_goes_down_whichever_branch_is_right() -> None:
+    """In whatever order the nodes lie in the pass."""
+    made = check()
+    draft(made, 1, 2)
+    draft(made, 5, 6, chance=0.1)
+    nodes = branches.tree(made.drafted, made.root, Limits(10, 100, frozenset()))
+    sampled = [5, *({1: 9, 2: 9, 5: 6, 6: 7}[node.token] for node in nodes)]
+    rows = made.walk(nodes, sampled)
+
+    assert [nodes[row - 1].token for row in rows[1:]] == [5, 6]
+    assert [sampled[row] for row in rows] == [5, 6, 7]
+
+
+def test_a_stop_token_ahead_is_known() -> None:
+    """No chain goes on after the draft's first choice if that ends the text."""
+    made = check(stop_tokens=(4,))
+    before = made.stops_after(made.root)
+    draft(made, 9, chance=0.5)
+    other = made.stops_after(made.root)
+    draft(made, 4)
+
+    assert (before, other, made.stops_after(made.root)) == (False, False, True)
 
 
 def test_a_commit_moves_the_root_and_says_whether_it_had_been_drafted() -> None:

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specpipe.minds.check import Check
-from specpipe.minds.choosing import LONGEST_CHAIN, Candidate, candidate, choose
+from specpipe.minds.choosing import MOST_NODES, Candidate, Choice, candidate, choose, choose_shape
 from specpipe.words import prefix as prefixes
-from specpipe.words.sampling import Mode
-from specpipe.words.trie import Edge
+from specpipe.words.sampling import Mode, Shape
 from tests.minds.requests import opening
 
 
@@ -20,16 +19,16 @@ def drafted(
 ) -> Check:
     """Return a request with a drafted chain of these chances."""
     check = Check(opening(request, nodes=nodes, max_tokens=max_tokens, mode=mode), 0, 0.0)
-    prefix = check.trie.root.prefix
+    prefix = check.root.prefix
     for token, chance in enumerate(chances):
-        check.trie.insert(Edge(prefix, token, 0.0, chance))
+        check.drafted.add(prefix, token, 0.0, chance)
         prefix = prefixes.child(prefix, token)
     return check
 
 
 def candidates(*chains: list[float]) -> list[Candidate]:
     """Return requests with these chains."""
-    return [candidate(drafted(chances, request=at), 1000) for at, chances in enumerate(chains)]
+    return [candidate(drafted(chances, request=at), 1000, "chain") for at, chances in enumerate(chains)]
 
 
 def linear(passing: float, row: float) -> Callable[[int], float]:
@@ -39,9 +38,9 @@ def linear(passing: float, row: float) -> Callable[[int], float]:
 
 def test_a_candidate_knows_the_chance_of_reaching_each_node() -> None:
     """The product of the chances on the way."""
-    made = candidate(drafted([0.5, 0.5, 0.2]), 1000)
+    made = candidate(drafted([0.5, 0.5, 0.2]), 1000, "chain")
 
-    assert made.chances == pytest.approx([0.5, 0.25, 0.05])
+    assert [node.likelihood for node in made.nodes] == pytest.approx([0.5, 0.25, 0.05])
     assert [node.token for node in made.nodes] == [0, 1, 2]
 
 
@@ -53,17 +52,17 @@ def test_a_chain_leaves_room_for_the_targets_own_token(nodes: int, max_tokens: i
     """Whatever the budget, the context or a fixed number of nodes allow (cases A23, B07)."""
     check = drafted([0.9] * 5, nodes=nodes, max_tokens=max_tokens)
 
-    assert len(candidate(check, context).nodes) == length
+    assert len(candidate(check, context, "chain").nodes) == length
 
 
 def test_a_target_request_is_never_checked_against_drafts() -> None:
     """Even if edges came for it."""
-    assert candidate(drafted([0.9], mode="target"), 1000).nodes == []
+    assert candidate(drafted([0.9], mode="target"), 1000, "chain").nodes == []
 
 
 def test_the_longest_chain_is_bounded() -> None:
     """However much was drafted."""
-    assert len(candidate(drafted([0.99] * 90, max_tokens=1000), 1000).nodes) == LONGEST_CHAIN
+    assert len(candidate(drafted([0.99] * 90, max_tokens=1000), 1000, "chain").nodes) == MOST_NODES
 
 
 def test_free_rows_are_all_checked_and_dear_ones_only_while_they_pay() -> None:
@@ -78,7 +77,7 @@ def test_free_rows_are_all_checked_and_dear_ones_only_while_they_pay() -> None:
 
 def test_a_fixed_number_of_nodes_is_checked_in_any_case() -> None:
     """For experiments: neither their cost nor the bound on rows counts."""
-    made = [candidate(drafted([0.01] * 5, nodes=4), 1000)]
+    made = [candidate(drafted([0.01] * 5, nodes=4), 1000, "chain")]
     choice = choose(made, linear(0.0, 1.0), 2)
 
     assert choice.takes[0][1] == 4
@@ -106,10 +105,40 @@ def test_the_choice_is_the_best_of_all(chains: list[list[float]], passing: float
     rates = []
     for takes in product(*(range(len(each.nodes) + 1) for each in made)):
         rows = len(made) + sum(takes)
-        expected = len(made) + sum(sum(each.chances[:take]) for each, take in zip(made, takes, strict=True))
+        taken = [node for each, take in zip(made, takes, strict=True) for node in each.nodes[:take]]
+        expected = len(made) + sum(node.likelihood for node in taken)
         if rows <= max(most, len(made)):
             rates.append(expected / seconds(rows))
 
     assert choice.rate == pytest.approx(max(rates))
     assert sum(1 + take for _, take in choice.takes) <= max(most, len(made))
     assert choice.seconds == seconds(sum(1 + take for _, take in choice.takes))
+
+
+def branching(request: int, shape: Shape, *, mode: Mode = "pipelined") -> Check:
+    """Return a request with two equally likely first tokens and nothing after them."""
+    made = Check(opening(request, check=shape, mode=mode), 0, 0.0)
+    for token in (1, 2):
+        made.drafted.add(made.root.prefix, token, 0.0, 0.5)
+    return made
+
+
+def widths(choice: Choice) -> list[int]:
+    """Return how many nodes each request is checked with."""
+    return [take for _, take in choice.takes]
+
+
+def test_each_request_is_checked_in_the_shape_that_it_asks_for() -> None:
+    """Sequential blocks are chains, as their drafts are."""
+    ready = [branching(1, "chain"), branching(2, "tree"), branching(3, "tree", mode="sequential")]
+
+    assert widths(choose_shape(ready, 1000, linear(1.0, 0.0), 64)) == [1, 2, 1]
+
+
+def test_an_open_shape_is_a_tree_where_that_pays() -> None:
+    """Where rows are dear it stays a chain, and others keep the shape that they asked for."""
+    ready = [branching(1, "auto"), branching(2, "chain")]
+
+    assert widths(choose_shape(ready, 1000, linear(1.0, 0.0), 64)) == [2, 1]
+    assert widths(choose_shape([branching(1, "auto")], 1000, linear(1.0, 0.9), 64)) == [1]
+    assert widths(choose_shape([branching(1, "auto")], 1000, linear(1.0, 2.0), 64)) == [0]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specpipe.words.messages import Ask, Cancel, Failed, Finished, Started
-from specpipe.words.sampling import Mode
+from specpipe.words.sampling import Mode, Shape
 from tests.minds.house import CONTEXT, House, ends, reference, text_told, tokens_told
 from tests.minds.messages import ask
 
@@ -18,10 +18,12 @@ def some_ask(rng: random.Random, key: int) -> Ask:
     """Return a request of a random kind and length."""
     length = rng.choice([1, 2, 3, 5, 9, 13, CONTEXT - 2, CONTEXT - 1, CONTEXT])
     modes: list[Mode] = ["pipelined", "pipelined", "sequential", "target"]
+    shapes: list[Shape] = ["chain", "tree", "auto"]
     return ask(
         key,
         ids=[rng.randrange(4096) for _ in range(length)],
         mode=rng.choice(modes),
+        check=rng.choice(shapes),
         max_tokens=rng.choice([0, 1, 2, 7, 30]),
         nodes=rng.choice([0, 0, 1, 3, 8]),
         stop=rng.choice([(), (), (f"{rng.randrange(10)} t{rng.randrange(1, 10)}",)]),

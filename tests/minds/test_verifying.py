@@ -14,6 +14,7 @@ from specpipe.words import planted
 from specpipe.words import prefix as prefixes
 from specpipe.words.messages import Close, Edges, Open, Recall, Resync, Verdict
 from specpipe.words.sampling import Mode
+from specpipe.words.sampling import Shape as CheckShape
 from tests.minds.house import texts_of
 from tests.minds.messages import edges
 from tests.minds.requests import opening
@@ -72,7 +73,10 @@ def turn(made: Verifying, now: float = 1.0, slab: Slab | None = None) -> list[Ve
     if isinstance(work, Prefill):
         made.settle_prefill(work)
         return []
-    return settle(made, work, now)
+    verdicts = settle(made, work, now)
+    if slab:
+        slab.follow(made)
+    return verdicts
 
 
 def finish(made: Verifying, feed: Callable[[], Edges | None] = lambda: None, most: int = 500) -> list[Verdict]:
@@ -328,6 +332,39 @@ def test_no_more_requests_are_taken_than_there_are_lanes_and_none_is_lost() -> N
     assert sorted(check.lane for check in made._checks.values()) == [0, 1]
 
 
+def test_a_tree_is_checked_in_one_pass_and_what_was_right_is_put_in_its_place() -> None:
+    """The accepted branch is moved behind the root; first choices lie there already."""
+    made, request, slab = mind(), opening(1, prompt=[1], check="tree"), Slab()
+    plain = truth(request, 4)
+    made.handle(request, 0.0)
+    made.handle(chain(request, [4095, 4094], chance=0.9), 0.0)
+    made.handle(chain(request, plain[:3], chance=0.8), 0.0)
+    work = made.plan(9.0)
+    assert isinstance(work, Pass)
+    slab.run(work.batch, texts_of(work))
+    (told,) = settle(made, work)
+    (move,) = made.moves
+
+    assert work.batch.positions.tolist() == [0, 1, 2, 1, 2, 3]
+    assert work.batch.slots.tolist() == [0, 1, 2, 3, 4, 5]
+    assert told.tokens.tolist() == plain
+    assert (told.checked, told.chain, told.right) == (5, 2, 0)
+    assert (move.lane, move.sources.tolist(), move.targets.tolist()) == (work.checks[0].lane, [3, 4, 5], [1, 2, 3])
+
+
+def test_the_first_choices_of_a_tree_need_no_move() -> None:
+    """They follow the root already."""
+    made, request = mind(), opening(1, prompt=[1], check="tree")
+    made.handle(request, 0.0)
+    made.handle(chain(request, [4095], chance=0.2), 0.0)
+    made.handle(chain(request, truth(request, 2), chance=0.9), 0.0)
+    (told,) = turn(made, 9.0) or []
+
+    assert told.tokens.tolist() == truth(request, 3)
+    assert (told.checked, told.chain, told.right) == (3, 2, 2)
+    assert made.moves == []
+
+
 def test_target_mode_runs_plainly_whatever_arrives() -> None:
     """A row a pass, and no waiting."""
     made, request = mind(), opening(mode="target", max_tokens=4)
@@ -416,7 +453,7 @@ def test_a_sequential_block_is_whole_where_the_text_must_end() -> None:
     work = made.plan(1.0)
 
     assert isinstance(work, Pass)
-    assert len(work.batch) == 6
+    assert len(work.batch) == 5
 
 
 def test_a_sequential_block_that_never_comes_is_given_up() -> None:
@@ -523,6 +560,7 @@ def _disturb(made: Verifying, rng: random.Random, lives: dict[int, int], now: fl
     if move < 0.1:
         lives[number] += 1
         modes: list[Mode] = ["pipelined", "sequential", "target"]
+        shapes: list[CheckShape] = ["chain", "tree", "auto"]
         prompt = rng.sample(range(50), rng.randrange(1, 12))
         committed = rng.sample(range(50), rng.randrange(10))
         request = opening(
@@ -533,6 +571,7 @@ def _disturb(made: Verifying, rng: random.Random, lives: dict[int, int], now: fl
             max_tokens=len(committed) + rng.randrange(1, 20),
             mode=rng.choice(modes),
             nodes=rng.randrange(4),
+            check=rng.choice(shapes),
         )
         return made.handle(request, now)
     if move < 0.13:
@@ -546,13 +585,13 @@ def _disturb(made: Verifying, rng: random.Random, lives: dict[int, int], now: fl
 
 
 def _edges(check: Check, rng: random.Random) -> Edges:
-    parent = check.trie.root.prefix
+    parent = check.root.prefix
     for _ in range(rng.randrange(4)):
         parent = prefixes.child(parent, target(parent))
     links = []
     for _ in range(rng.randrange(1, 6)):
         token = target(parent) if rng.random() < 0.8 else 4095
-        links.append((parent, token))
+        links += [(parent, token), (parent, rng.randrange(4096))][: rng.randrange(1, 3)]
         parent = prefixes.child(parent, token)
     rng.shuffle(links)
     return edges(links, request=check.request.request, chance=rng.choice([0.5, 0.9, 7.0, 0.0]))

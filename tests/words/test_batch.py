@@ -43,3 +43,27 @@ def test_prefixes_keep_all_64_bits() -> None:
     batch = Batch.chain(0, 0, [1], [(1 << 64) - 1])
 
     assert batch.prefixes.tolist() == [(1 << 64) - 1]
+
+
+def test_a_tree_sees_the_text_and_each_row_its_own_ancestors() -> None:
+    """Slots follow one another; positions go by depth."""
+    batch = Batch.tree(3, 2, [7, 8, 9, 5], [1, 2, 3, 4], [-1, 0, 1, 0])
+
+    assert batch.slots.tolist() == [2, 3, 4, 5]
+    assert batch.positions.tolist() == [2, 3, 4, 3]
+    assert [row.nonzero()[0].tolist() for row in batch.visible] == [
+        [0, 1, 2],
+        [0, 1, 2, 3],
+        [0, 1, 2, 3, 4],
+        [0, 1, 2, 5],
+    ]
+    assert batch.lanes.tolist() == [3] * 4
+
+
+def test_a_tree_without_branches_is_a_chain() -> None:
+    """Row for row."""
+    tree = Batch.tree(1, 2, [7, 8, 9], [1, 2, 3], [-1, 0, 1])
+    chain = Batch.chain(1, 2, [7, 8, 9], [1, 2, 3])
+
+    for name in ("lanes", "tokens", "positions", "slots", "visible", "prefixes"):
+        assert getattr(tree, name).tolist() == getattr(chain, name).tolist()

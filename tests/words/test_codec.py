@@ -258,7 +258,7 @@ def test_an_array_of_another_type_is_sent_as_declared() -> None:
 
 def test_a_received_array_cannot_be_changed() -> None:
     """What arrived is shared by all who look at it, so nobody may write into it."""
-    verdict = Verdict(1, 1, 0, 0, 0, False, 0.0, 0.0, "", np.array([3], np.int32), np.array([-1.0], np.float32))
+    verdict = Verdict(1, 1, 0, 0, 0, 0, False, 0.0, 0.0, "", np.array([3], np.int32), np.array([-1.0], np.float32))
     decoded = DECODER.decode(encode(verdict))
 
     assert isinstance(decoded, Verdict)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from specpipe.words.messages.fields import Count, Id, Message, Model, Moments, Name, Role, Seconds, Text, Tokens
-from specpipe.words.sampling import Mode, Sampling, Token
+from specpipe.words.sampling import Mode, Sampling, Shape, Token
 
 
 class Hello(Message, frozen=True, tag="hello"):
@@ -84,6 +84,7 @@ class Ask(Message, frozen=True, tag="ask"):
     seeded: bool
     max_tokens: Annotated[int, Meta(ge=0, le=1 << 20)]
     nodes: Annotated[int, Meta(ge=0, le=1024)]
+    check: Shape
     ignore_eos: bool
     stop: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=1024)], ...], Meta(max_length=16)]
     stop_tokens: Annotated[tuple[Token, ...], Meta(max_length=64)]

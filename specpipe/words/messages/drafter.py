@@ -18,8 +18,8 @@ class Verdict(Message, frozen=True, tag="verdict"):
     `tokens` continue the output at index `start`; all but the last were drafted and accepted, the last
     is the correction or the bonus. `log_p` are the target's raw log-probabilities of the tokens.
     `checked` counts the drafted rows of this request in the pass, `chain` those of them on its
-    first-choice chain; a stop token that was drafted is the correction, and not among them. `hit` says
-    that the new root was already in the trie. `began` and `ended` are on the host's monotonic clock.
+    first-choice chain, and `right` those of the chain that were accepted. `hit` says that the new root
+    had been drafted. `began` and `ended` are on the host's monotonic clock.
     `finish` is empty while the request goes on.
     """
 
@@ -31,6 +31,7 @@ class Verdict(Message, frozen=True, tag="verdict"):
     start: Count
     checked: Count
     chain: Count
+    right: Count
     hit: bool
     began: Seconds
     ended: Seconds

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from specpipe.words.messages.fields import Count, Hashes, Id, Life, Message, Reals, Seconds, Text, Tokens
-from specpipe.words.sampling import Ending, Mode, Sampling
+from specpipe.words.sampling import Ending, Mode, Sampling, Shape
 
 
 class Open(Message, frozen=True, tag="open"):
@@ -13,7 +13,8 @@ class Open(Message, frozen=True, tag="open"):
 
     `prompt` and `committed` are kept apart, so that the budget and the noise count the right ones.
     A later `life` of the same request replaces the earlier one.
-    `nodes` is the most drafted rows a pass may check for it, or 0 to let the verifier choose.
+    `nodes` is the number of drafted rows that a pass checks for it as far as there are so many, or 0 to let the
+    verifier choose; `check` the shape in which they lie.
     """
 
     FRAMES: ClassVar[dict[str, str]] = {"prompt": "<i4", "committed": "<i4"}
@@ -24,6 +25,7 @@ class Open(Message, frozen=True, tag="open"):
     sampling: Sampling
     ending: Ending
     nodes: Annotated[int, Meta(ge=0, le=1024)]
+    check: Shape
     prompt: Tokens
     committed: Tokens
 
