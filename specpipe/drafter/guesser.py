@@ -17,6 +17,16 @@ class Guesser:
         self._fan = fan
         self._proposer = Proposer(executor.facts.vocabulary, executor.facts.token_ids, executor.facts.device)
 
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the device works on after `guess` has returned."""
+        return self._executor.facts.asynchronous
+
+    @property
+    def busy_until(self) -> float:
+        """The moment at which the device is done with the step."""
+        return self._executor.busy_until
+
     def mend(self, lane: int) -> None:
         """Clear a lane of what is no number."""
         self._executor.mend(lane)

@@ -12,6 +12,7 @@ from specpipe.links.seam import DataDialer, Link
 from specpipe.links.wait import wait
 from specpipe.minds.drafting import Drafting
 from specpipe.minds.stepping import Step
+from specpipe.process.attending import attend
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
@@ -30,6 +31,16 @@ class Guessing(Protocol):
 
     def guess(self, step: Step) -> Proposals | None:
         """Return the best children of each row of the step; raise `WorkerError` if there is no telling."""
+        ...
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the device works on after `guess` has returned."""
+        ...
+
+    @property
+    def busy_until(self) -> float:
+        """The moment at which the device is done with the step."""
         ...
 
     def mend(self, lane: int) -> None:
@@ -55,6 +66,7 @@ class Drafter:
         self._trace = trace
         self._heart = Heart("drafter", wires.control)
         self._reports = StepReports(wires.control)
+        self._edges: list[Edges] = []
         self._step_s = 0.0
         self._steps = 0
 
@@ -64,6 +76,7 @@ class Drafter:
             self._hear()
             step = self._mind.plan()
             if step is None:
+                self._flush()
                 self._rest()
             else:
                 self._draft(step)
@@ -86,13 +99,29 @@ class Drafter:
     def _draft(self, step: Step) -> None:
         began = now()
         try:
-            proposals = self._model.guess(step) if self._model else None
+            proposals = self._guess(step)
         except WorkerError as error:
             self._fail(step, error)
             return
-        self._trace.span("prefill" if step.prefill else "step", began, now(), rows=len(step.rows))
-        self._send(self._mind.settle(step, proposals, self._step_s))
-        self._note(step, began, now())
+        ended = now()
+        self._trace.span("prefill" if step.prefill else "step", began, ended, rows=len(step.rows))
+        self._edges += self._mind.settle(step, proposals, self._step_s)
+        self._note(step, began, ended)
+
+    def _guess(self, step: Step) -> Proposals | None:
+        """Run a step, and send what the one before found as soon as no device waits for it."""
+        if self._model is None or not self._model.asynchronous:
+            self._flush()
+        if self._model is None:
+            return None
+        proposals = self._model.guess(step)
+        self._flush()
+        attend(self._wires, self._ending, self._hear, self._model.busy_until)
+        return proposals
+
+    def _flush(self) -> None:
+        edges, self._edges = self._edges, []
+        self._send(edges)
 
     def _fail(self, step: Step, error: WorkerError) -> None:
         """Find out whose fault it is by running each request alone, and draft no more for that one."""

@@ -43,6 +43,7 @@ class LlamaExecutor:
 
     def __init__(self, config: LlamaConfig, weights: Weights, facts: Facts, widths: Widths | None = None) -> None:
         self.facts = facts
+        self.busy_until = 0.0
         self._config = config
         self._weights = weights
         self._widths = widths

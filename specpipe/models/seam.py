@@ -18,7 +18,7 @@ class Facts:
     KV entries of each lane (more than `context`, since a draft's branches need slots of their own).
     `prefill_rows` is where prompts are cut. `token_ids` [columns] maps the logits' columns to token ids
     where the head is a subset of the vocabulary, else it is None. `block_rows` is the number of rows that a
-    pass is padded to a multiple of.
+    pass is padded to a multiple of. An `asynchronous` device works on after `decode` has returned.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Facts:
     threads: int
     token_ids: torch.Tensor | None = None
     block_rows: int = 1
+    asynchronous: bool = False
 
 
 class Executor(Protocol):
@@ -40,6 +41,11 @@ class Executor(Protocol):
     @property
     def facts(self) -> Facts:
         """The model's facts."""
+        ...
+
+    @property
+    def busy_until(self) -> float:
+        """The moment at which what `decode` returned last counts as done, in seconds of `clock.now`; 0: it is."""
         ...
 
     def prefill(self, batch: Batch) -> None:

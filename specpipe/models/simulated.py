@@ -1,10 +1,9 @@
-"""A stand-in for a model: sleeps for as long as a forward pass takes, and answers in the planted language.
+"""A stand-in for a model: busy for as long as a forward pass takes, and answers in the planted language.
 
 Everything but the two models is then the real system. Both roles agree without a word between them, since
 what follows a prefix is a function of its hash alone (see `words.planted`).
 """
 
-import time
 from collections.abc import Sequence
 from math import log
 from typing import Literal
@@ -23,7 +22,6 @@ CONTEXT = 8192
 _PREFILL_ROWS = 4096
 _NEVER = -60.0
 _LEAST_CHANCE = 1e-6
-_SPIN_S = 0.0002
 
 
 class SimulatedExecutor:
@@ -42,7 +40,9 @@ class SimulatedExecutor:
             device="cpu",
             dtype="float32",
             threads=1,
+            asynchronous=True,
         )
+        self.busy_until = 0.0
         self._drafts = role == "drafter"
         self._settings = settings
 
@@ -50,11 +50,9 @@ class SimulatedExecutor:
         """Do nothing: what follows a prefix is known from its hash."""
 
     def decode(self, batch: Batch) -> torch.Tensor:
-        """Return the logits of all rows, float32 [rows, 4096], after the time that it takes."""
-        end = now() + self._seconds(batch)
-        logits = self._draft_logits(batch) if self._drafts else self._target_logits(batch)
-        _sleep_until(end)
-        return logits
+        """Return the logits of all rows, float32 [rows, 4096]; the device is busy with them for the time they take."""
+        self.busy_until = now() + self._seconds(batch)
+        return self._draft_logits(batch) if self._drafts else self._target_logits(batch)
 
     def move(self, lane: int, sources: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]) -> None:
         """Do nothing: there is no slab."""
@@ -84,11 +82,3 @@ def _scored(tokens: Sequence[Sequence[int]], scores: torch.Tensor) -> torch.Tens
     """Return logits [rows, 4096] that give `scores` to the tokens of each row, and all others no chance."""
     logits = torch.full((len(tokens), planted.VOCABULARY), _NEVER)
     return logits.scatter_(1, torch.tensor(tokens), scores.expand(len(tokens), -1))
-
-
-def _sleep_until(end: float) -> None:
-    """Sleep, and spin for the last moment, since sleeping wakes late."""
-    if (left := end - now() - _SPIN_S) > 0:
-        time.sleep(left)
-    while now() < end:
-        pass

@@ -22,6 +22,11 @@ class Judge:
             else:
                 self._executor.decode(work.batch)
 
+    @property
+    def busy_until(self) -> float:
+        """The moment at which the device is done with the pass."""
+        return self._executor.busy_until
+
     def move(self, move: Move) -> None:
         """Copy keys and values within a lane."""
         self._executor.move(move.lane, move.sources, move.targets)

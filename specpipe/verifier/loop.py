@@ -9,6 +9,7 @@ from specpipe.links.seam import Link
 from specpipe.links.wait import wait
 from specpipe.minds.check import Check
 from specpipe.minds.verifying import Move, Pass, Prefill, Verifying, Work
+from specpipe.process.attending import attend
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
@@ -42,6 +43,11 @@ class Judging(Protocol):
 
     def judge(self, work: Pass) -> Chosen:
         """Run a pass; raise `WorkerError` if there is no telling what to choose."""
+        ...
+
+    @property
+    def busy_until(self) -> float:
+        """The moment at which the device is done with the pass."""
         ...
 
     def move(self, move: Move) -> None:
@@ -112,6 +118,7 @@ class Verifier:
     def _pass(self, work: Pass) -> None:
         began = now()
         chosen = self._model.judge(work)
+        attend(self._wires, self._ending, self._hear, self._model.busy_until)
         ended = now()
         self._passes += 1
         # What came during the pass decides whether the new root had been drafted.
