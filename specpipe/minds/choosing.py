@@ -4,8 +4,10 @@ E is the expected number of tokens of the pass, one for each request and one for
 reaching it; T is the measured duration of a pass of that many rows.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from specpipe.minds import branches
@@ -88,27 +90,25 @@ def _shape(check: Check, auto: Shape) -> Shape:
 
 def choose(candidates: Sequence[Candidate], seconds: Seconds, most: int) -> Choice:
     """Return the best choice of at most `most` drafted rows; requests with a limit get theirs in any case."""
-    takes = {id(each): min(each.limit, len(each.nodes)) for each in candidates}
-    rows = len(candidates) + sum(takes.values())
-    expected = float(len(candidates)) + sum(_likelihood(each, takes[id(each)]) for each in candidates)
-    best = Choice(_taken(candidates, takes), expected, seconds(rows))
-    for likelihood, each in _ranked(candidates)[: max(0, most - rows)]:
-        takes[id(each)] += 1
-        rows += 1
-        expected += likelihood
-        if expected / seconds(rows) > best.rate:
-            best = Choice(_taken(candidates, takes), expected, seconds(rows))
-    return best
+    fixed = [min(each.limit, len(each.nodes)) for each in candidates]
+    rows = len(candidates) + sum(fixed)
+    expected = float(len(candidates)) + sum(map(_likelihood, candidates, fixed))
+    ranked = _ranked(candidates)[: max(0, most - rows)]
+    promised = accumulate((likelihood for likelihood, _ in ranked), initial=expected)
+    options = [(promise / max(seconds(rows + more), 1e-9), -more, promise) for more, promise in enumerate(promised)]
+    # Of equal rates the one with the fewest rows.
+    _, less, expected = max(options)
+    more = -less
+    taken = Counter(at for _, at in ranked[:more])
+    takes = [(each, count + taken[at]) for at, (each, count) in enumerate(zip(candidates, fixed, strict=True))]
+    return Choice(takes, expected, seconds(rows + more))
 
 
 def _likelihood(each: Candidate, take: int) -> float:
     return sum(node.likelihood for node in each.nodes[:take])
 
 
-def _ranked(candidates: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
-    free = [(node.likelihood, each) for each in candidates if not each.limit for node in each.nodes]
+def _ranked(candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    """Return the nodes of requests without a limit, likeliest first, each with the place of its request."""
+    free = [(node.likelihood, at) for at, each in enumerate(candidates) if not each.limit for node in each.nodes]
     return sorted(free, key=lambda pair: -pair[0])
-
-
-def _taken(candidates: Sequence[Candidate], takes: dict[int, int]) -> list[tuple[Candidate, int]]:
-    return [(each, takes[id(each)]) for each in candidates]
