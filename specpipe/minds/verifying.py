@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from specpipe.minds.branches import Node, in_depth
+from specpipe.minds.branches import Node
 from specpipe.minds.check import Check
 from specpipe.minds.choosing import Choice, candidate, choose, choose_shape
 from specpipe.minds.costs import PassCosts
 from specpipe.minds.patience import Patience
-from specpipe.words.batch import Batch, Ints
+from specpipe.minds.work import Move, Pass, Prefill, Work, passing
+from specpipe.words.batch import Batch
 from specpipe.words.messages import Close, Edges, Message, Open, Recall, Resync, Verdict
 
 
@@ -26,57 +27,6 @@ class Shape:
     prefill_rows: int
     block_rows: int = 1
     most_rows: int = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Prefill:
-    """Tokens that are known already: of a prompt (`wide`), or committed in an earlier life (decoding widths)."""
-
-    check: Check
-    batch: Batch
-    wide: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One forward pass: for each request its root and the nodes to check, in the order of the batch's rows.
-
-    The keys and values of a request's rows lie in the slots from its root's position on, in the order of the rows.
-    """
-
-    parts: list[tuple[Check, list[Node]]]
-    batch: Batch
-
-    @property
-    def checks(self) -> list[Check]:
-        """The request of each row."""
-        return [check for check, nodes in self.parts for _ in range(1 + len(nodes))]
-
-    @property
-    def drafted(self) -> list[list[int]]:
-        """The drafted tokens of each row's text, from below the root to the row itself; the root's own has none."""
-        return [[each.token for each in node.path()] for check, nodes in self.parts for node in (check.root, *nodes)]
-
-    def apart(self) -> list["Pass"]:
-        """Return a pass for each request alone."""
-        passes, row = list[Pass](), 0
-        for check, nodes in self.parts:
-            upto = row + 1 + len(nodes)
-            passes.append(Pass([(check, nodes)], self.batch.some(slice(row, upto))))
-            row = upto
-        return passes
-
-
-Work = Prefill | Pass
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Keys and values of one lane to be copied to where the committed text has its place, before the next work."""
-
-    lane: int
-    sources: Ints
-    targets: Ints
 
 
 class Verifying:
@@ -219,7 +169,7 @@ class Verifying:
         if until is not None:
             self._wake_by(until)
             return None
-        return _pass(chosen)
+        return passing(chosen)
 
     def _ahead(self, chosen: Choice) -> Choice:
         """Return what could be chosen one drafter step from now."""
@@ -250,22 +200,6 @@ class Verifying:
 
     def _padded(self, rows: int) -> int:
         return -(-rows // self.shape.block_rows) * self.shape.block_rows
-
-
-def _pass(chosen: Choice) -> Pass:
-    parts = [(each.check, in_depth(each.check.root, each.nodes[:take])) for each, take in chosen.takes]
-    return Pass(parts, Batch.joined([_rows(check, nodes) for check, nodes in parts]))
-
-
-def _rows(check: Check, nodes: Sequence[Node]) -> Batch:
-    """The root and the nodes below it, each of which sees the committed text, its ancestors and itself."""
-    rows, start = [check.root, *nodes], check.root.position
-    tokens, prefixes = [row.token for row in rows], [row.prefix for row in rows]
-    if all(row.position == start + place for place, row in enumerate(rows)):
-        return Batch.chain(check.lane, start, tokens, prefixes)
-    places = {row.prefix: place for place, row in enumerate(rows)}
-    parents = [places[row.parent.prefix] if row.parent else -1 for row in rows]
-    return Batch.tree(check.lane, start, tokens, prefixes, parents)
 
 
 class _Counts(NamedTuple):

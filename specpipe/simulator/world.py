@@ -12,7 +12,8 @@ from specpipe.minds import drafting, verifying
 from specpipe.minds.costs import PassCosts
 from specpipe.minds.drafting import Drafting
 from specpipe.minds.stepping import Step
-from specpipe.minds.verifying import Pass, Verifying, Work
+from specpipe.minds.verifying import Verifying
+from specpipe.minds.work import Pass, Work
 from specpipe.words import planted
 from specpipe.words.messages import Edges, Message, Open, Resync, Verdict
 from specpipe.words.proposals import Proposals

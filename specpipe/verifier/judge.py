@@ -2,7 +2,7 @@
 
 import torch
 
-from specpipe.minds.verifying import Move, Pass, Prefill
+from specpipe.minds.work import Move, Pass, Prefill
 from specpipe.models.seam import Executor
 from specpipe.sampling.sampler import Choice, Sampler, Spot
 

@@ -8,7 +8,8 @@ from specpipe.errors import WorkerError
 from specpipe.links.seam import Link
 from specpipe.links.wait import wait
 from specpipe.minds.check import Check
-from specpipe.minds.verifying import Move, Pass, Prefill, Verifying, Work
+from specpipe.minds.verifying import Verifying
+from specpipe.minds.work import Move, Pass, Prefill, Work
 from specpipe.process.attending import attend
 from specpipe.process.ending import Ending
 from specpipe.process.pulse import Heart

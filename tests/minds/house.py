@@ -18,7 +18,8 @@ from specpipe.minds.costs import PassCosts
 from specpipe.minds.draft import Draft
 from specpipe.minds.drafting import Drafting
 from specpipe.minds.stepping import Row, Step
-from specpipe.minds.verifying import Pass, Verifying, Work
+from specpipe.minds.verifying import Verifying
+from specpipe.minds.work import Pass, Work
 from specpipe.text.simulated import SimulatedTokenizer
 from specpipe.text.stream import TextStream
 from specpipe.words import planted

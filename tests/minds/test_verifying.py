@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from specpipe.minds.check import Check
 from specpipe.minds.costs import PassCosts
-from specpipe.minds.verifying import Pass, Prefill, Shape, Verifying
+from specpipe.minds.verifying import Shape, Verifying
+from specpipe.minds.work import Pass, Prefill
 from specpipe.words import planted
 from specpipe.words import prefix as prefixes
 from specpipe.words.messages import Close, Edges, Open, Recall, Resync, Verdict
