@@ -5,7 +5,8 @@ import torch
 from specpipe.minds.stepping import Row, Step
 from specpipe.models.seam import Executor
 from specpipe.sampling.proposer import Proposer
-from specpipe.sampling.sampler import Spot
+from specpipe.sampling.rules import RuleBook
+from specpipe.sampling.spot import Spot
 from specpipe.words.proposals import Proposals
 
 
@@ -16,6 +17,7 @@ class Guesser:
         self._executor = executor
         self._fan = fan
         self._proposer = Proposer(executor.facts.vocabulary, executor.facts.token_ids, executor.facts.device)
+        self._rules = RuleBook(self._proposer.columns)
 
     @property
     def asynchronous(self) -> bool:
@@ -38,8 +40,12 @@ class Guesser:
                 self._executor.prefill(step.batch)
                 return None
             logits = self._executor.decode(step.batch)
-            return self._proposer.propose(logits, [_spot(row) for row in step.rows], self._fan)
+            return self._proposer.propose(logits, [self._spot(row) for row in step.rows], self._fan)
 
-
-def _spot(row: Row) -> Spot:
-    return Spot(row.draft.request.sampling, row.position + 1)
+    def _spot(self, row: Row) -> Spot:
+        """Say where a row is; what is guessed after a committed token is not asked for, so no rule matters there."""
+        draft, sampling = row.draft, row.draft.request.sampling
+        rules = None if row.node is None else self._rules.of(draft, draft.request)
+        if row.node is None or rules is None:
+            return Spot(sampling, row.position + 1)
+        return Spot(sampling, row.position + 1, rules, draft.tokens, [node.token for node in draft.path(row.node)])

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from specpipe.sampling import warp
 from specpipe.sampling.cache import NoiseCache, all_tokens
+from specpipe.sampling.columns import Columns
 from specpipe.sampling.ranking import ranked, require_numbers
-from specpipe.sampling.sampler import Spot
+from specpipe.sampling.spot import Spot
 from specpipe.words.proposals import Proposals
 
 
@@ -27,6 +28,7 @@ class Proposer:
         self._columns = ids.argsort()[: int((ids < vocabulary).sum())]
         self._token_ids = ids[self._columns]
         self._prefix = torch.equal(self._columns, torch.arange(len(self._columns), device=device))
+        self.columns = Columns(self._token_ids)
         self.noise = NoiseCache(self._token_ids, capacity)
 
     def propose(self, logits: Tensor, spots: Sequence[Spot], fan: int) -> Proposals:
@@ -37,8 +39,8 @@ class Proposer:
         rows = logits[:, : len(self._columns)] if self._prefix else logits[:, self._columns]
         raw = rows.log_softmax(-1)
         require_numbers(raw[:, 0])
-        greedy = all(spot.sampling.greedy for spot in spots)
-        log_q, scores = (raw, rows) if greedy else self._scored(rows, spots)
+        plain = all(spot.plain for spot in spots)
+        log_q, scores = (raw, rows) if plain else self._scored(rows, spots)
         columns, values = ranked(scores, max(fan, 2))
         absent = values[:, :fan].isneginf()
         tokens = self._token_ids[columns[:, :fan]].masked_fill_(absent, -1)
@@ -53,9 +55,10 @@ class Proposer:
         return torch.stack([q for q, _ in pairs]).log_softmax(-1), torch.stack([score for _, score in pairs])
 
     def _row(self, row: Tensor, spot: Spot) -> tuple[Tensor, Tensor]:
+        scores = spot.ruled(row)
         if spot.sampling.greedy:
-            return row, row.double()
-        left = warp.processed(row, spot.sampling)
+            return scores, scores.double()
+        left = warp.processed(scores, spot.sampling)
         return left, left + self.noise.vector(spot.sampling.seed, spot.position)[: len(row)]
 
 

@@ -1,7 +1,7 @@
 """The verifier's choice: the target's own token at each checked position, a pure function of logits and spot."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -9,24 +9,23 @@ from torch import Tensor
 from specpipe.errors import WorkerError
 from specpipe.sampling import warp
 from specpipe.sampling.cache import NoiseCache, all_tokens
+from specpipe.sampling.columns import Columns
 from specpipe.sampling.ranking import first_maximum, require_numbers
-from specpipe.words.sampling import Sampling
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where a token is chosen: its index in prompt + output, and the request's way of sampling."""
-
-    sampling: Sampling
-    position: int
+from specpipe.sampling.spot import Spot
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The tokens chosen, one a row, and the target's raw log-probability of each, before any processor."""
+    """The tokens chosen, one a row, and the target's raw log-probability of each, before any processor.
+
+    `top_ids` and `top_log_p` have for each row as many of the raw best tokens as its request wants to be told, best
+    first, the lowest of equals first.
+    """
 
     tokens: list[int]
     log_p: list[float]
+    top_ids: list[list[int]] = field(default_factory=list)
+    top_log_p: list[list[float]] = field(default_factory=list)
 
 
 class Sampler:
@@ -38,6 +37,7 @@ class Sampler:
 
     def __init__(self, vocabulary: int, device: torch.device | str = "cpu", capacity: int = 64) -> None:
         self._vocabulary = vocabulary
+        self.columns = Columns(all_tokens(vocabulary, device))
         self.noise = NoiseCache(all_tokens(vocabulary, device), capacity)
 
     def sample(self, logits: Tensor, spots: Sequence[Spot]) -> Choice:
@@ -50,9 +50,11 @@ class Sampler:
         tokens = first_maximum(rows)
         require_numbers(_at(log_p, tokens))
         for row, spot in enumerate(spots):
-            if not spot.sampling.greedy:
-                tokens[row] = self._coupled(rows[row], spot)
-        return Choice(tokens.tolist(), _at(log_p, tokens).tolist())
+            if not spot.plain:
+                tokens[row] = self._chosen(rows[row], spot)
+        tops = [_top(log_p[row], spot.sampling.top_logprobs) for row, spot in enumerate(spots)]
+        top_ids, top_log_p = [ids for ids, _ in tops], [values for _, values in tops]
+        return Choice(tokens.tolist(), _at(log_p, tokens).tolist(), top_ids, top_log_p)
 
     def _without_padding(self, logits: Tensor) -> Tensor:
         if logits.shape[1] < self._vocabulary:
@@ -62,11 +64,24 @@ class Sampler:
             )
         return logits[:, : self._vocabulary]
 
-    def _coupled(self, row: Tensor, spot: Spot) -> Tensor:
-        left = warp.kept(row, spot.sampling)
+    def _chosen(self, row: Tensor, spot: Spot) -> Tensor:
+        scores = spot.ruled(row)
+        return first_maximum(scores[None])[0] if spot.sampling.greedy else self._coupled(scores, spot)
+
+    def _coupled(self, scores: Tensor, spot: Spot) -> Tensor:
+        left = warp.kept(scores, spot.sampling)
         noise = self.noise.at(spot.sampling.seed, spot.position, left.columns)
         best = first_maximum((left.scores + noise)[None])[0]
         return best if left.columns is None else left.columns[best]
+
+
+def _top(log_p: Tensor, count: int) -> tuple[list[int], list[float]]:
+    """Return the `count` best tokens of a row and their log-probabilities; fewer where the row is shorter."""
+    if not count:
+        return [], []
+    best = warp.top_k(log_p, min(count, len(log_p)))
+    values, order = log_p[best].sort(descending=True, stable=True)
+    return best[order].tolist(), values.tolist()
 
 
 def _at(log_p: Tensor, tokens: Tensor) -> Tensor:

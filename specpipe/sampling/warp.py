@@ -1,4 +1,4 @@
-"""Processors: temperature, then top-k, then top-p, each on one row, so that no row can touch another's bits.
+"""Processors: temperature, top-k, top-p, min-p, in this order, each on one row, so that no row touches another's bits.
 
 Where tokens tie at an edge, the lowest token ids stay.
 """
@@ -23,19 +23,21 @@ class Kept:
     columns: Tensor | None
     scores: Tensor
 
+    def only(self, places: Tensor) -> "Kept":
+        """Return what is left of this when only some places stay, int64 [fewer], ascending."""
+        return Kept(places if self.columns is None else self.columns[places], self.scores[places])
+
 
 def kept(logits: Tensor, sampling: Sampling) -> Kept:
     """Apply all processors to a row of logits, float32 [columns]; the scores are log-probabilities plus a constant."""
-    scores = temper(logits, sampling.temperature)
-    columns: Tensor | None = None
-    if 0 < sampling.top_k < len(scores):
-        columns = top_k(scores, sampling.top_k)
-        scores = scores[columns]
+    left = Kept(None, temper(logits, sampling.temperature))
+    if 0 < sampling.top_k < len(left.scores):
+        left = left.only(top_k(left.scores, sampling.top_k))
     if sampling.top_p < 1.0:
-        nucleus = top_p(scores, sampling.top_p)
-        columns = nucleus if columns is None else columns[nucleus]
-        scores = scores[nucleus]
-    return Kept(columns, scores)
+        left = left.only(top_p(left.scores, sampling.top_p))
+    if sampling.min_p > 0.0:
+        left = left.only(min_p(left.scores, sampling.min_p))
+    return left
 
 
 def processed(logits: Tensor, sampling: Sampling) -> Tensor:
@@ -68,6 +70,14 @@ def top_p(scores: Tensor, p: float) -> Tensor:
     weights = values.exp().double()
     count = int((weights.cumsum(0) - weights < p * total).sum())
     return _best(scores, count, values[count - 1])
+
+
+def min_p(scores: Tensor, p: float) -> Tensor:
+    """Return the columns whose probability is at least `p` > 0 times that of the best (Nguyen et al., 2024), int64.
+
+    The scores are such as `temper` gives, so that the best is 0. The columns are ascending.
+    """
+    return at_least(scores, scores.new_tensor(math.log(p)))
 
 
 def _best(scores: Tensor, count: int, edge: Tensor) -> Tensor:

@@ -4,7 +4,9 @@ import torch
 
 from specpipe.minds.work import Move, Pass, Prefill
 from specpipe.models.seam import Executor
-from specpipe.sampling.sampler import Choice, Sampler, Spot
+from specpipe.sampling.rules import RuleBook
+from specpipe.sampling.sampler import Choice, Sampler
+from specpipe.sampling.spot import Spot
 
 
 class Judge:
@@ -13,6 +15,7 @@ class Judge:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._sampler = Sampler(executor.facts.vocabulary, executor.facts.device)
+        self._rules = RuleBook(self._sampler.columns)
 
     def read(self, work: Prefill) -> None:
         """Run tokens that are known already."""
@@ -39,6 +42,14 @@ class Judge:
         """Run a pass; return the target's own token after each row."""
         with torch.inference_mode():
             logits = self._executor.decode(work.batch)
-            positions = (work.batch.positions + 1).tolist()
-            spots = [Spot(check.request.sampling, at) for check, at in zip(work.checks, positions, strict=True)]
-            return self._sampler.sample(logits, spots)
+            return self._sampler.sample(logits, self._spots(work))
+
+    def _spots(self, work: Pass) -> list[Spot]:
+        """Say where the rows are; what was written before only where a request's rules ask for it."""
+        checks, positions = work.checks, (work.batch.positions + 1).tolist()
+        rules = [self._rules.of(check, check.request) for check in checks]
+        paths = work.drafted if any(rules) else [()] * len(checks)
+        return [
+            Spot(check.request.sampling, position, mine, check.tokens, path)
+            for check, position, mine, path in zip(checks, positions, rules, paths, strict=True)
+        ]

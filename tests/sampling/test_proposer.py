@@ -3,15 +3,20 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from specpipe.errors import WorkerError
 from specpipe.sampling.noise import gumbel
 from specpipe.sampling.proposer import Proposer
-from specpipe.sampling.sampler import Sampler, Spot
+from specpipe.sampling.rules import Rules
+from specpipe.sampling.sampler import Sampler
+from specpipe.sampling.spot import Spot
 from specpipe.sampling.warp import processed
 from specpipe.words.proposals import Proposals
 from specpipe.words.sampling import Sampling
+from tests.sampling.rulings import STOPS, TEXTS, VOCABULARY, random_rows, samplings
 from tests.sampling.test_sampler import LAWS, logits, seeded
 
 SUBSET = torch.tensor([3, 5, 8, 40, 41, 77, 90, 99], dtype=torch.int32)
@@ -39,6 +44,32 @@ def test_a_copy_of_the_target_is_always_accepted(law: Sampling) -> None:
     assert (
         Proposer(2003, None).propose(rows, spots, 3).tokens[:, 0].tolist() == Sampler(2003).sample(rows, spots).tokens
     )
+
+
+@given(samplings(temperature=st.sampled_from([0.0, 1.0])), TEXTS, st.lists(TEXTS, min_size=1, max_size=4), STOPS)
+def test_rules_are_applied_to_the_drafts_rows_too(
+    law: Sampling, prompt: list[int], paths: list[list[int]], stops: list[int]
+) -> None:
+    """From equal logits the first guess is the verifier's choice under any rules, each on its own path (case A14)."""
+    rows = random_rows(len(paths), seed=1)
+    proposer, sampler = Proposer(VOCABULARY, None), Sampler(VOCABULARY)
+    drafted, checked = (
+        [Spot(law, len(prompt) + len(path), rules, prompt, path) for path in paths]
+        for rules in (Rules(law, stops, len(prompt), each.columns) for each in (proposer, sampler))
+    )
+
+    assert proposer.propose(rows, drafted, 2).tokens[:, 0].tolist() == sampler.sample(rows, checked).tokens
+
+
+def test_what_is_ruled_out_is_no_guess() -> None:
+    """Where fewer tokens than the fan are left, nothing stands in their place."""
+    law = Sampling(allowed_ids=(1, 4, 5), bad_words=((4,),))
+    proposer = Proposer(VOCABULARY, None)
+    spot = Spot(law, 1, Rules(law, (), 1, proposer.columns), [0])
+    guesses = proposer.propose(random_rows(1), [spot], 4)
+
+    assert set(guesses.tokens[0, :2].tolist()) == {1, 5}
+    assert guesses.tokens[0, 2:].tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize("law", [Sampling(), *LAWS], ids=str)

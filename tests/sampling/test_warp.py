@@ -5,8 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specpipe.sampling.warp import kept, processed, temper, top_k, top_p
+from specpipe.sampling.warp import kept, min_p, processed, temper, top_k, top_p
 from specpipe.words.sampling import Sampling
+from tests import plain
 
 NUMBERS = st.floats(-20, 20, width=32) | st.sampled_from([-1.0, 0.0, -0.0, 1.0])
 ROWS = st.lists(NUMBERS, min_size=1, max_size=80).map(lambda row: torch.tensor(row, dtype=torch.float32))
@@ -55,6 +56,49 @@ def test_top_p_sees_only_what_top_k_left() -> None:
     assert kept(logits, Sampling(temperature=1.0, top_k=2, top_p=0.6)).columns is not None
     assert processed(logits, Sampling(temperature=1.0, top_k=2, top_p=0.6)).isfinite().tolist() == [True] + [False] * 3
     assert processed(logits, Sampling(temperature=1.0, top_p=0.6)).isfinite().tolist() == [True, True, False, False]
+
+
+@given(ROWS, st.floats(1e-6, 1.0))
+def test_min_p_keeps_a_share_of_the_best(logits: torch.Tensor, p: float) -> None:
+    """All that are at least that share of the best one's probability stay, and no others."""
+    scores = temper(logits, 1.0)
+    chances = scores.double().exp()
+    columns = min_p(scores, p).tolist()
+
+    assert columns == sorted(columns)
+    assert int(logits.argmax()) in columns
+    assert {at for at, chance in enumerate(chances.tolist()) if chance >= p * (1 + 1e-5)} <= set(columns)
+    assert set(columns) <= {at for at, chance in enumerate(chances.tolist()) if chance >= p * (1 - 1e-5)}
+
+
+# Distinct scores, since transformers keeps all that tie at an edge.
+@given(
+    st.lists(st.integers(-2000, 2000), min_size=2, max_size=40, unique=True),
+    st.builds(
+        Sampling,
+        temperature=st.floats(0.3, 3.0),
+        top_k=st.integers(0, 45),
+        top_p=st.floats(0.05, 1.0),
+        min_p=st.floats(0.0, 0.5),
+    ),
+)
+def test_all_in_their_order_are_those_of_transformers(row: list[int], sampling: Sampling) -> None:
+    """Where both say that a token stays its score is the same; at most one next to an edge may differ by rounding."""
+    logits = torch.tensor(row, dtype=torch.float32) / 100
+    found, expected = processed(logits, sampling), plain.warped(logits, sampling)
+    both = found.isfinite() & expected.isfinite()
+
+    assert int((found.isfinite() != expected.isfinite()).sum()) <= 1
+    assert torch.allclose(found[both].softmax(0), expected[both].softmax(0), atol=1e-5)
+
+
+def test_min_p_sees_what_top_p_left_and_the_temperature_did() -> None:
+    """The threshold is relative to the best after the temperature."""
+    logits = torch.tensor([0.6, 0.3, 0.1]).log()
+
+    assert processed(logits, Sampling(1.0, min_p=0.4)).isfinite().tolist() == [True, True, False]
+    assert processed(logits, Sampling(0.5, min_p=0.4)).isfinite().tolist() == [True, False, False]
+    assert processed(logits, Sampling(1.0, 2, min_p=0.1)).isfinite().tolist() == [True, True, False]
 
 
 def test_top_p_works_after_the_temperature() -> None:

@@ -59,8 +59,8 @@ def _value(name: str, declared: inspect.Type) -> st.SearchStrategy[typing.Any]:
 
 def _compound(name: str, declared: inspect.Type) -> st.SearchStrategy[typing.Any]:
     match declared:
-        case inspect.VarTupleType(item_type=item):
-            return st.lists(_value(name, item), max_size=3).map(tuple)
+        case inspect.VarTupleType(item_type=item, min_length=least):
+            return st.lists(_value(name, item), min_size=least or 0, max_size=3).map(tuple)
         case inspect.TupleType(item_types=items):
             return st.tuples(*(_value(name, item) for item in items))
         case inspect.StructType(cls=cls):

@@ -1,0 +1,32 @@
+"""Where a token is chosen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from specpipe.sampling.rules import Rules
+from specpipe.words.sampling import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a text: its index in prompt + output, and the request's way of sampling.
+
+    With `rules` it also says what was written before: the `committed` text and the drafted `path` after it.
+    """
+
+    sampling: Sampling
+    position: int
+    rules: Rules | None = None
+    committed: Sequence[int] = ()
+    path: Sequence[int] = ()
+
+    @property
+    def plain(self) -> bool:
+        """Whether the best of the raw logits is chosen."""
+        return self.rules is None and self.sampling.greedy
+
+    def ruled(self, row: Tensor) -> Tensor:
+        """Return a row of raw logits after biases, penalties and bans, float32 [columns]; not to be written to."""
+        return row if self.rules is None else self.rules.apply(row, self.committed, self.path)
