@@ -1,12 +1,13 @@
-"""Reads one answer to its end, and says what it was."""
+"""Reads answers to their ends, and says what they were."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from specpipe.client.answers import Answer
+from specpipe.client.logprobs import Logprob, logprobs
 from specpipe.errors import BusyError, PeerError, RequestError, SpecpipeError, WorkerError
 from specpipe.words.messages import Delta, Failed, Finished
 
@@ -19,14 +20,21 @@ class Whole:
 
     finished: Finished
     text: str = ""
-    token_ids: list[int] = field(default_factory=list)
+    logprobs: list[Logprob] = field(default_factory=list)
 
-    def described(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
+    @property
+    def token_ids(self) -> list[int]:
+        """The tokens of the answer."""
+        return [each.token for each in self.logprobs]
+
+    def described(self, *, logprobs: bool = False) -> dict[str, Any]:
+        """Return what `--json` prints, the log-probabilities only if asked for."""
         finished = self.finished
+        told = {"logprobs": [_described(each) for each in self.logprobs]} if logprobs else {}
         return {
             "text": self.text,
             "token_ids": self.token_ids,
+            **told,
             "finish_reason": finished.finish_reason,
             "seed": finished.seed,
             "usage": {
@@ -44,14 +52,30 @@ class Whole:
 def read(answers: Iterable[Answer], on_text: Callable[[str], None]) -> Whole:
     """Read an answer to its end, passing on each piece of text; raise what it failed with."""
     texts: list[str] = []
-    token_ids: list[int] = []
+    tokens: list[Logprob] = []
     for answer in answers:
         if isinstance(answer, Delta):
             texts.append(answer.text)
-            token_ids += answer.tokens.tolist()
+            tokens += logprobs(answer)
             on_text(answer.text)
         elif isinstance(answer, Failed):
             raise _KINDS[answer.kind](answer.reason)
         elif isinstance(answer, Finished):
-            return Whole(answer, "".join(texts), token_ids)
+            return Whole(answer, "".join(texts), tokens)
     raise PeerError("the answer broke off; try again")
+
+
+def read_all(all_answers: Sequence[Iterable[Answer]], on_text: Callable[[str], None], prompt: str = "") -> list[Whole]:
+    """Read several answers, each after `prompt`, one after the other; a line ends behind each, with one left free."""
+    wholes = []
+    for number, answers in enumerate(all_answers):
+        on_text("\n" + prompt if number else prompt)
+        whole = read(answers, on_text)
+        on_text("\n")
+        wholes.append(replace(whole, text=prompt + whole.text))
+    return wholes
+
+
+def _described(each: Logprob) -> dict[str, Any]:
+    top = [{"token_id": token, "logprob": log_p} for token, log_p in each.top]
+    return {"token_id": each.token, "logprob": each.log_p, "top": top}

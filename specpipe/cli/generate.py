@@ -1,18 +1,21 @@
 """`specpipe generate`: one prompt in, one answer out."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
-from specpipe.cli.answers import Whole, read
+from specpipe.cli.answers import Whole, read_all
 from specpipe.cli.instances import own_instance, running_instance, supervised
 from specpipe.cli.models import make_ready
 from specpipe.cli.options import refuse_unwritable, settings_of, shared_options, trace_option
 from specpipe.cli.printing import console, print_json, table, waiting, write
-from specpipe.client.asking import Options, ask_chat, ask_text
+from specpipe.cli.sampling import options_of, sampling_options
+from specpipe.client.asking import ask_chat, ask_text
+from specpipe.client.choices import choices
 from specpipe.client.client import Client
 from specpipe.errors import RequestError
 from specpipe.settings import Settings
@@ -25,13 +28,8 @@ from specpipe.words.messages import Ask
 @click.argument("prompt")
 @shared_options
 @click.option("--raw", is_flag=True, help="Continue the prompt as it is, without the chat template.")
-@click.option("--max-tokens", type=int, default=256, show_default=True, help="0: up to the context limit.")
-@click.option("--temperature", type=float, default=0.0, show_default=True, help="0 always takes the best token.")
-@click.option("--top-p", type=float, default=1.0, show_default=True)
-@click.option("--top-k", type=int, default=0, show_default=True, help="0 keeps all tokens.")
-@click.option("--seed", type=int, help="0 to 2**64 - 1; else a fresh one is drawn, and reported.")
-@click.option("--stop", multiple=True, metavar="TEXT", help="End before this text; may be repeated.")
-@click.option("--ignore-eos", is_flag=True, help="Go on where the model would end.")
+@click.option("--echo", is_flag=True, help="Print the prompt before the answer; with --raw only.")
+@sampling_options
 @click.option("--json", "as_json", is_flag=True, help="Print one object at the end.")
 @click.option("--stats", "with_stats", is_flag=True, help="Show what speculation gained, on standard error.")
 @trace_option
@@ -42,12 +40,13 @@ def command(prompt: str, *, as_json: bool, with_stats: bool, trace: Path | None,
     """
     settings = settings_of(flags)
     ask = _ask(_read_prompt(prompt), settings, flags)
+    asks = choices(ask, flags["n"])
     refuse_unwritable(trace)
-    on_text = _swallow if as_json else write
     with Interrupts() as interrupts, ExitStack() as stack:
         client = _client(settings, interrupts, stack, trace, alone=_needs_its_own(flags, trace))
-        answer = read(client.ask(ask), on_text)
-    _show(answer, as_json=as_json, with_stats=with_stats)
+        prompt_shown = ask.text if flags["echo"] else ""
+        answers = read_all([client.ask(each) for each in asks], _swallow if as_json else write, prompt_shown)
+    _show(answers, as_json=as_json, with_logprobs=flags["logprobs"] is not None, with_stats=with_stats)
 
 
 def _client(settings: Settings, interrupts: Interrupts, stack: ExitStack, trace: Path | None, *, alone: bool) -> Client:
@@ -67,12 +66,9 @@ def _needs_its_own(flags: dict[str, Any], trace: Path | None) -> bool:
 
 
 def _ask(prompt: str, settings: Settings, flags: dict[str, Any]) -> Ask:
-    options = Options(
-        mode=settings.speculation.mode,
-        check=settings.speculation.check,
-        nodes=settings.speculation.nodes,
-        **{key: flags[key] for key in ("temperature", "top_k", "top_p", "seed", "max_tokens", "ignore_eos", "stop")},
-    )
+    if flags["echo"] and not flags["raw"]:
+        raise click.UsageError("--echo needs --raw: what a chat template makes of a prompt is not text to go on from")
+    options = options_of(flags, settings.speculation)
     return ask_text(prompt, options) if flags["raw"] else ask_chat([("user", prompt.strip("\n"))], options)
 
 
@@ -100,10 +96,9 @@ def _swallow(_text: str) -> None:
     return None
 
 
-def _show(answer: Whole, *, as_json: bool, with_stats: bool) -> None:
+def _show(answers: Sequence[Whole], *, as_json: bool, with_logprobs: bool, with_stats: bool) -> None:
     if as_json:
-        print_json(answer.described())
-    else:
-        write("\n")
-    if with_stats:
+        described = [answer.described(logprobs=with_logprobs) for answer in answers]
+        print_json(described[0] if len(described) == 1 else {"choices": described})
+    for answer in answers if with_stats else ():
         console().print(table("statistics", {"seed": answer.finished.seed} | answer.stats()))

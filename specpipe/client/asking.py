@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 
 from specpipe.errors import RequestError
+from specpipe.minds.fitting import contradiction
 from specpipe.wording import objection
 from specpipe.words.messages import Ask
-from specpipe.words.sampling import Mode, Shape
+from specpipe.words.sampling import Mode, Sampling, Shape
 
 Chat = Sequence[tuple[str, str]]
 _MOST_ID = np.iinfo(np.int32).max
@@ -19,10 +20,10 @@ _MOST_ID = np.iinfo(np.int32).max
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a request is answered; the bounds are those of `words.sampling` and of the message `Ask`.
+    """How a request is answered; the meaning and the bounds are those of `words.sampling` and of the message `Ask`.
 
     Without a seed a fresh one is drawn, and reported with the answer. `max_tokens` 0 goes up to the
-    context limit, `nodes` 0 lets the verifier choose.
+    context limit, `nodes` 0 lets the verifier choose. `logit_bias` is what `client.biases` makes of a mapping.
     """
 
     mode: Mode = "pipelined"
@@ -36,6 +37,15 @@ class Options:
     ignore_eos: bool = False
     stop: tuple[str, ...] = ()
     stop_tokens: tuple[int, ...] = ()
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: tuple[tuple[int, float], ...] = ()
+    min_tokens: int = 0
+    bad_words: tuple[tuple[int, ...], ...] = ()
+    allowed_ids: tuple[int, ...] = ()
+    top_logprobs: int = 0
 
 
 def ask_chat(chat: Chat, options: Options) -> Ask:
@@ -101,17 +111,15 @@ def _ask(options: Options, **prompt: Any) -> Ask:
         ask = msgspec.convert(fields, Ask)
     except msgspec.ValidationError as error:
         raise RequestError(_sentence(error)) from error
+    if reason := contradiction(ask):
+        raise RequestError(reason)
     _refuse_surrogates(ask)
     return ask
 
 
 def _sampling(options: Options) -> dict[str, Any]:
-    return {
-        "temperature": options.temperature,
-        "top_k": options.top_k,
-        "top_p": options.top_p,
-        "seed": 0 if options.seed is None else options.seed,
-    }
+    asked = {name: getattr(options, name) for name in Sampling.__struct_fields__}
+    return asked | {"seed": 0 if options.seed is None else options.seed}
 
 
 def _refuse_surrogates(ask: Ask) -> None:

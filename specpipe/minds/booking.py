@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from specpipe import __version__
 from specpipe.errors import RequestError
 from specpipe.minds import measures
 from specpipe.minds.entry import Entry, Texts, written
+from specpipe.minds.fitting import unfit
 from specpipe.minds.measures import Busy, Tally
 from specpipe.minds.roster import Roster
 from specpipe.minds.totals import Totals
@@ -18,7 +17,6 @@ from specpipe.words.messages import (
     Ask,
     Cancel,
     Close,
-    Delta,
     Failed,
     Finished,
     Gone,
@@ -151,7 +149,7 @@ class Booking:
         return verifier.hello if verifier and running < verifier.hello.lanes else None
 
     def _start(self, entry: Entry, verifier: Hello, now: float) -> list[Action]:
-        if reason := _unfit(entry, verifier):
+        if reason := unfit(entry, verifier, self._texts.stop_tokens):
             return self._end(entry, "refused", reason)
         entry.tally = Tally(now)
         started = Started(key=entry.ask.key, seed=entry.seed, prompt_tokens=len(entry.prompt))
@@ -180,7 +178,7 @@ class Booking:
 
     def _reopen(self, entry: Entry, hello: Hello) -> list[Action]:
         """Resume a request on a new verifier, in a new life."""
-        if _unfit(entry, hello):
+        if unfit(entry, hello, self._texts.stop_tokens):
             return self._end(entry, "failed", _ENGINE_FAULT)
         entry.life += 1
         return self._open(entry)
@@ -204,19 +202,18 @@ class Booking:
         if fresh and verdict.ended > verdict.began:
             entry.tally.add(verdict, now)
             self._totals.count(verdict)
-        return self._write(entry, fresh, verdict.finish, now)
+        return self._write(entry, verdict, fresh, now)
 
-    def _write(self, entry: Entry, fresh: list[int], finish: str, now: float) -> list[Action]:
+    def _write(self, entry: Entry, verdict: Verdict, fresh: list[int], now: float) -> list[Action]:
         words, taken = written(entry.text, fresh)
-        entry.committed += fresh[:taken]
-        self._totals.tokens += taken
-        ended = bool(finish) or entry.text.stopped
+        ended = bool(verdict.finish) or entry.text.stopped
         words += entry.text.finish() if ended else ""
         actions: list[Action] = []
         if words or taken:
-            delta = Delta(key=entry.ask.key, text=words, tokens=np.array(fresh[:taken], np.int32))
-            actions.append(ToClient(entry.client, delta))
-        return actions + (self._finish(entry, finish, now) if ended else [])
+            actions.append(ToClient(entry.client, entry.delta(verdict, words, taken)))
+        entry.committed += fresh[:taken]
+        self._totals.tokens += taken
+        return actions + (self._finish(entry, verdict.finish, now) if ended else [])
 
     def _finish(self, entry: Entry, finish: str, now: float) -> list[Action]:
         self._totals.finished += 1
@@ -274,13 +271,3 @@ class Booking:
             dropped_frames=sum(worker.dropped for role in ("drafter", "verifier") if (worker := self.roster.get(role))),
             workers=self.roster.statuses(),
         )
-
-
-def _unfit(entry: Entry, verifier: Hello) -> str | None:
-    """Return why not one more token can be committed, if so."""
-    length, highest = len(entry.prompt), max(entry.prompt)
-    if length + len(entry.committed) >= verifier.context:
-        return f"the prompt has {length} tokens and must have fewer than the context of {verifier.context}"
-    if highest >= verifier.vocabulary:
-        return f"the prompt has token {highest}, beyond the model's vocabulary of {verifier.vocabulary}"
-    return None

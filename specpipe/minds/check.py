@@ -7,6 +7,9 @@ from specpipe.words import prefix as prefixes
 from specpipe.words.drafted import Drafted
 from specpipe.words.messages import Open
 
+# The raw best tokens at one place, best first, and their log-probabilities.
+Top = tuple[Sequence[int], Sequence[float]]
+
 
 class Check:
     """The verifier's state of one request. The first `held` tokens are in the slab, each at its position.
@@ -20,6 +23,9 @@ class Check:
         self.lane = lane
         self.tokens: list[int] = [*request.prompt.tolist(), *request.committed.tolist()]
         self.log_p: list[float] = [0.0] * len(request.committed)
+        told = len(request.committed) * request.sampling.top_logprobs
+        self.top_ids: list[int] = [0] * told
+        self.top_log_p: list[float] = [0.0] * told
         self.stop_tokens = frozenset(request.ending.stop_tokens)
         self.held = 0
         self.finish = ""
@@ -79,6 +85,12 @@ class Check:
             self.finish = "stop"
         elif self.room(context) <= 0:
             self.finish = "length"
+
+    def tell(self, tops: Sequence[Top]) -> None:
+        """Note the best tokens at the places that were committed last."""
+        for ids, log_p in tops:
+            self.top_ids += ids
+            self.top_log_p += log_p
 
     def _advance(self, token: int) -> None:
         before = self.root

@@ -7,7 +7,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from specpipe.minds.measures import Tally
-from specpipe.words.messages import Ask, Open, Verdict
+from specpipe.words.messages import Ask, Delta, Open, Verdict
 from specpipe.words.sampling import SEQUENTIAL_NODES, Ending
 
 
@@ -64,17 +64,20 @@ class Entry:
         """Whether the workers have it."""
         return self.tally is not None
 
+    def ends(self, stop_tokens: frozenset[int]) -> frozenset[int]:
+        """Return the tokens that end it; `stop_tokens` are the model's."""
+        return frozenset(self.ask.stop_tokens) | (frozenset() if self.ask.ignore_eos else stop_tokens)
+
     def opening(self, most: int, stop_tokens: frozenset[int]) -> Open:
         """Return what the workers need to start or resume it, with a budget of at most `most` tokens."""
         ask = self.ask
-        stops = set(ask.stop_tokens) | (set() if ask.ignore_eos else stop_tokens)
         nodes = ask.nodes or (SEQUENTIAL_NODES if ask.mode == "sequential" else 0)
         return Open(
             request=self.number,
             life=self.life,
             mode=ask.mode,
             sampling=replace(ask.sampling, seed=self.seed),
-            ending=Ending(max_tokens=min(ask.max_tokens or most, most), stop_tokens=tuple(sorted(stops))),
+            ending=Ending(min(ask.max_tokens or most, most), tuple(sorted(self.ends(stop_tokens)))),
             nodes=nodes,
             check=ask.check,
             prompt=np.array(self.prompt, np.int32),
@@ -85,6 +88,21 @@ class Entry:
         """Return what of a verdict is new; None if something is missing before it."""
         known = len(self.committed) - verdict.start
         return None if known < 0 else verdict.tokens[known:].tolist()
+
+    def delta(self, verdict: Verdict, text: str, taken: int) -> Delta:
+        """Return what the client gets of a verdict: the `taken` tokens after those committed, and `text`."""
+        first = len(self.committed) - verdict.start
+        mine = slice(first, first + taken)
+        tops = self.ask.sampling.top_logprobs
+        best = slice(first * tops, (first + taken) * tops)
+        return Delta(
+            key=self.ask.key,
+            text=text,
+            tokens=verdict.tokens[mine],
+            log_p=verdict.log_p[mine],
+            top_ids=verdict.top_ids[best],
+            top_log_p=verdict.top_log_p[best],
+        )
 
 
 def written(text: Text, tokens: Sequence[int]) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from specpipe.minds.branches import Node
-from specpipe.minds.check import Check
+from specpipe.minds.check import Check, Top
 from specpipe.minds.choosing import Choice, candidate, choose, choose_shape
 from specpipe.minds.costs import PassCosts
 from specpipe.minds.patience import Patience
@@ -85,9 +85,19 @@ class Verifying:
         work.check.held += len(work.batch)
 
     def settle(
-        self, work: Pass, tokens: Sequence[int], log_p: Sequence[float], began: float, ended: float
+        self,
+        work: Pass,
+        tokens: Sequence[int],
+        log_p: Sequence[float],
+        began: float,
+        ended: float,
+        *,
+        tops: Sequence[Top] = (),
     ) -> list[Verdict]:
-        """Commit what was sampled at each row of a pass; return a verdict for each request."""
+        """Commit what was sampled at each row of a pass; return a verdict for each request.
+
+        `tops` are the best tokens at each row, where a request wants to be told of them.
+        """
         self.costs.observe(self._padded(len(work.batch)), ended - began)
         verdicts = []
         first = 0
@@ -100,6 +110,7 @@ class Verifying:
             start, root = check.output, check.root.position
             mine = [rows[row] for row in walked]
             check.commit([tokens[row] for row in mine], [log_p[row] for row in mine], self.shape.context, ended)
+            check.tell([tops[row] for row in mine] if tops else [])
             self._compact(check, root, walked)
             verdicts.append(_verdict(check, start, (began, ended), _counted(nodes, walked)))
         return verdicts
@@ -218,6 +229,7 @@ def _counted(nodes: Sequence[Node], walked: Sequence[int]) -> _Counts:
 
 
 def _verdict(check: Check, start: int, ran: tuple[float, float] = (0.0, 0.0), counts: _Counts = _NO_COUNTS) -> Verdict:
+    tops = start * check.request.sampling.top_logprobs
     return Verdict(
         request=check.request.request,
         life=check.request.life,
@@ -231,4 +243,6 @@ def _verdict(check: Check, start: int, ran: tuple[float, float] = (0.0, 0.0), co
         finish=check.finish,
         tokens=np.array(check.tokens[check.prompt + start :], np.int32),
         log_p=np.array(check.log_p[start:], np.float32),
+        top_ids=np.array(check.top_ids[tops:], np.int32),
+        top_log_p=np.array(check.top_log_p[tops:], np.float32),
     )

@@ -27,6 +27,11 @@ class Choice:
     top_ids: list[list[int]] = field(default_factory=list)
     top_log_p: list[list[float]] = field(default_factory=list)
 
+    @property
+    def tops(self) -> list[tuple[list[int], list[float]]]:
+        """Return the best tokens of each row with their log-probabilities."""
+        return list(zip(self.top_ids, self.top_log_p, strict=True))
+
 
 class Sampler:
     """Chooses argmax(log p + g), with the shared noise g of the position; greedy rows without noise.

@@ -1,13 +1,14 @@
 """The verifier's loop."""
 
 import logging
+from collections.abc import Sequence
 from typing import Protocol
 
 from specpipe.clock import now
 from specpipe.errors import WorkerError
 from specpipe.links.seam import Link
 from specpipe.links.wait import wait
-from specpipe.minds.check import Check
+from specpipe.minds.check import Check, Top
 from specpipe.minds.verifying import Verifying
 from specpipe.minds.work import Move, Pass, Prefill, Work
 from specpipe.process.attending import attend
@@ -22,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Chosen(Protocol):
-    """The target's own token after each row, and its log-probability."""
+    """The target's own token after each row, its log-probability, and the best tokens where they are asked for."""
 
     @property
     def tokens(self) -> list[int]:
@@ -32,6 +33,11 @@ class Chosen(Protocol):
     @property
     def log_p(self) -> list[float]:
         """Their raw log-probabilities."""
+        ...
+
+    @property
+    def tops(self) -> Sequence[Top]:
+        """The best tokens at each row, and their raw log-probabilities."""
         ...
 
 
@@ -124,7 +130,7 @@ class Verifier:
         self._passes += 1
         # What came during the pass decides whether the new root had been drafted.
         self._hear()
-        for verdict in self._mind.settle(work, chosen.tokens, chosen.log_p, began, ended):
+        for verdict in self._mind.settle(work, chosen.tokens, chosen.log_p, began, ended, tops=chosen.tops):
             self._wires.data.send(verdict)
             arrow(self._trace, verdict, "begin")
             self._wires.control.send(verdict)

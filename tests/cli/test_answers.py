@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specpipe.cli.answers import read
+from specpipe.cli.answers import read, read_all
 from specpipe.client.answers import Answer
 from specpipe.errors import PeerError, SpecpipeError
 from specpipe.words.messages import Delta, Failed, Finished, Started, Stats
@@ -15,7 +15,8 @@ STARTED = Started(key=1, seed=7, prompt_tokens=3)
 
 
 def _delta(text: str, *tokens: int) -> Delta:
-    return Delta(key=1, text=text, tokens=np.array(tokens, np.int32))
+    log_p = (np.array(tokens) / -8).astype(np.float32)
+    return Delta(key=1, text=text, tokens=np.array(tokens, np.int32), log_p=log_p)
 
 
 def _finished() -> Finished:
@@ -44,6 +45,28 @@ def test_an_answer_is_described_whole() -> None:
         "verifier_wait_share", "efficiency", "drafted_tokens", "accepted_tokens", "target_passes_saved",
         "time_to_first_token_s", "draft_step_ms", "target_pass_ms",
     } <= described["stats"].keys()  # fmt: skip
+
+
+def test_log_probabilities_are_described_if_asked_for() -> None:
+    """One entry a token, each with the best at its place."""
+    told = Delta(1, "Hel", *map(np.array, ([1, 2], [-0.5, -1.5], [1, 7, 8, 2], [-0.5, -2.0, -0.25, -1.5])))
+    described = read([STARTED, told, _finished()], lambda _: None).described(logprobs=True)
+
+    assert described["logprobs"] == [
+        {"token_id": 1, "logprob": -0.5, "top": [{"token_id": 1, "logprob": -0.5}, {"token_id": 7, "logprob": -2.0}]},
+        {"token_id": 2, "logprob": -1.5, "top": [{"token_id": 8, "logprob": -0.25}, {"token_id": 2, "logprob": -1.5}]},
+    ]
+    assert "logprobs" not in read([STARTED, told, _finished()], lambda _: None).described()
+
+
+def test_several_answers_are_read_one_after_the_other() -> None:
+    """Each after the prompt, if that is to be echoed, and with a free line between them."""
+    seen: list[str] = []
+    asked: list[list[Answer]] = [[STARTED, _delta("one", 1), _finished()], [STARTED, _delta("two", 2), _finished()]]
+    wholes = read_all(asked, seen.append, "Say ")
+
+    assert "".join(seen) == "Say one\n\nSay two\n"
+    assert [(each.text, each.token_ids) for each in wholes] == [("Say one", [1]), ("Say two", [2])]
 
 
 def test_text_is_passed_on_as_it_comes() -> None:

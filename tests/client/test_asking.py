@@ -16,7 +16,13 @@ from specpipe.words.messages.codec import Decoder, encode
 
 def test_a_chat_travels_whole() -> None:
     """What was asked for arrives as it was asked, in every field."""
-    options = Options("sequential", 0.8, 40, 0.9, 2**64 - 1, 17, 5, "tree", True, ("\n\n", "END"), (3, 4))
+    asked: dict[str, Any] = {
+        "min_p": 0.05, "repetition_penalty": 1.2, "presence_penalty": 0.5, "frequency_penalty": -0.5,
+        "logit_bias": ((3, 5.0),), "min_tokens": 2, "bad_words": ((3, 4), (5,)), "allowed_ids": (3, 6),
+        "top_logprobs": 20,
+    }  # fmt: skip
+    first = Options("sequential", 0.8, 40, 0.9, 2**64 - 1, 17, 5, "tree", True, ("\n\n", "END"), (3, 4))
+    options = replace(first, **asked)
 
     arrived: Any = Decoder(TO_COORDINATOR).decode(encode(ask_chat([("user", "Why?")], options)))
 
@@ -27,6 +33,7 @@ def test_a_chat_travels_whole() -> None:
     assert (arrived.stop, arrived.stop_tokens) == (("\n\n", "END"), (3, 4))
     assert (arrived.sampling.temperature, arrived.sampling.top_k, arrived.sampling.top_p) == (0.8, 40, 0.9)
     assert (arrived.sampling.seed, arrived.seeded) == (2**64 - 1, True)
+    assert {name: getattr(arrived.sampling, name) for name in asked} == asked
 
 
 def test_without_a_seed_the_request_says_so() -> None:
@@ -65,6 +72,23 @@ def test_a_prompt_is_exactly_one_kind() -> None:
         ({"stop_tokens": (2**31,)}, "stop_tokens"),
         ({"stop": tuple(map(str, range(10_000)))}, "stop"),
         ({"max_tokens": 10**9}, "max_tokens"),
+        ({"min_p": 1.5}, "min_p"),
+        ({"min_p": math.nan}, "min_p"),
+        ({"repetition_penalty": 0.0}, "repetition_penalty"),
+        ({"repetition_penalty": math.inf}, "repetition_penalty"),
+        ({"presence_penalty": 2.5}, "presence_penalty"),
+        ({"frequency_penalty": -2.5}, "frequency_penalty"),
+        ({"frequency_penalty": math.nan}, "frequency_penalty"),
+        ({"logit_bias": ((3, 101.0),)}, "logit_bias"),
+        ({"logit_bias": ((-1, 1.0),)}, "logit_bias"),
+        ({"logit_bias": tuple((token, 1.0) for token in range(1025))}, "logit_bias"),
+        ({"min_tokens": -1}, "min_tokens"),
+        ({"min_tokens": 9, "max_tokens": 8}, "min_tokens"),
+        ({"bad_words": ((),)}, "bad_words"),
+        ({"bad_words": ((3, -1),)}, "bad_words"),
+        ({"allowed_ids": tuple(range(4097))}, "allowed_ids"),
+        ({"top_logprobs": 21}, "top_logprobs"),
+        ({"top_logprobs": -1}, "top_logprobs"),
     ],
 )
 def test_what_is_out_of_bounds_is_refused_by_name(changes: dict[str, Any], field: str) -> None:
@@ -99,6 +123,16 @@ def test_what_is_out_of_bounds_is_refused_by_name(changes: dict[str, Any], field
         ({"ignore_eos": "no"}, "ignore_eos"),
         ({"mode": None}, "mode"),
         ({"nodes": 1.5}, "nodes"),
+        ({"min_p": "x"}, "min_p"),
+        ({"presence_penalty": True}, "presence_penalty"),
+        ({"logit_bias": {"3": 5}}, "logit_bias"),
+        ({"logit_bias": ((3, "x"),)}, "logit_bias"),
+        ({"logit_bias": ((3, None),)}, "logit_bias"),
+        ({"min_tokens": 1.5}, "min_tokens"),
+        ({"bad_words": ((1.5,),)}, "bad_words"),
+        ({"bad_words": (3,)}, "bad_words"),
+        ({"allowed_ids": ("a",)}, "allowed_ids"),
+        ({"top_logprobs": True}, "top_logprobs"),
     ],
 )
 def test_what_is_of_another_type_is_refused_by_name(changes: dict[str, Any], field: str) -> None:

@@ -65,7 +65,7 @@ def coordinator(tmp_path: Path) -> Iterator[Coordinator]:
 
 
 def _delta(key: int, text: str) -> Delta:
-    return Delta(key=key, text=text, tokens=np.array([1], np.int32))
+    return Delta(key=key, text=text, tokens=np.array([1], np.int32), log_p=np.array([-0.5], np.float32))
 
 
 def _finished(key: int) -> Finished:

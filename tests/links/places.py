@@ -51,7 +51,7 @@ def verdict(request: int) -> Verdict:
 
 def delta(key: int, length: int) -> Delta:
     """Return a piece of an answer with a text of `length` characters."""
-    return Delta(key, "x" * length, np.zeros(0, np.int32))
+    return Delta(key, "x" * length, np.zeros(0, np.int32), np.zeros(0, np.float32))
 
 
 def received(link: Link, count: int) -> list[Message]:

@@ -26,7 +26,7 @@ def test_a_long_answer_is_the_plain_loops(
     assert departures(reference, ids_of(PROMPT, noisy), told.tokens, temperature=temperature, seed=seed) == []
 
 
-@pytest.mark.parametrize("law", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-6}])
+@pytest.mark.parametrize("law", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}, {"temperature": 1e-6}])
 def test_laws_that_leave_one_token_are_greedy(noisy: Running, reference: Reference, law: dict[str, float]) -> None:
     """What the request asks of sampling reaches the target whole (case A10)."""
     options = replace(LONG, max_tokens=64, **{"temperature": 1.0, **law})  # type: ignore[arg-type]

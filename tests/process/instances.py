@@ -8,6 +8,7 @@ from pathlib import Path
 from specpipe.client.answers import Answers
 from specpipe.client.asking import Options, ask_ids, ask_text
 from specpipe.client.client import Client
+from specpipe.client.logprobs import Logprob, logprobs
 from specpipe.settings import EngineSettings, ModelSettings, Settings, SpeculationSettings
 from specpipe.supervisor.placement import Machine
 from specpipe.supervisor.supervisor import Supervisor
@@ -25,6 +26,7 @@ class Told:
     seed: int
     prompt_tokens: int
     completion_tokens: int
+    logprobs: list[Logprob]
 
 
 class Running:
@@ -46,7 +48,7 @@ class Running:
 
 def gather(answers: Iterator[object]) -> Told:
     """Read answers to their end."""
-    text, tokens, started = "", list[int](), None
+    text, tokens, told, started = "", list[int](), list[Logprob](), None
     for answer in answers:
         match answer:
             case Started():
@@ -54,6 +56,7 @@ def gather(answers: Iterator[object]) -> Told:
             case Delta():
                 text += answer.text
                 tokens += answer.tokens.tolist()
+                told += logprobs(answer)
             case Failed():
                 raise AssertionError(f"{answer.kind}: {answer.reason}")
             case Finished():
@@ -66,6 +69,7 @@ def gather(answers: Iterator[object]) -> Told:
                     answer.seed,
                     answer.prompt_tokens,
                     answer.completion_tokens,
+                    told,
                 )
     raise AssertionError("the answers ended without an end")
 

@@ -104,10 +104,10 @@ def answer(hub: ControlHub, peer: bytes, ask: Ask) -> None:
     if prompt == "fail":
         hub.send(peer, Failed(key=ask.key, kind="failed", reason="the verifier died"))
         return
-    hub.send(peer, Delta(key=ask.key, text="Hello", tokens=np.array([1], np.int32)))
+    hub.send(peer, Delta(key=ask.key, text="Hello", tokens=np.array([1], np.int32), log_p=np.zeros(1, np.float32)))
     if prompt == "linger":
         return
-    hub.send(peer, Delta(key=ask.key, text=" world", tokens=np.array([2], np.int32)))
+    hub.send(peer, Delta(key=ask.key, text=" world", tokens=np.array([2], np.int32), log_p=np.zeros(1, np.float32)))
     end = Finished(
         key=ask.key, finish_reason="stop", seed=ask.sampling.seed, prompt_tokens=2, completion_tokens=2, stats=Stats()
     )

@@ -233,17 +233,17 @@ def test_what_is_too_long_is_not_even_unpacked() -> None:
 
 def test_what_no_receiver_would_take_is_not_sent() -> None:
     """The sender learns of a message beyond the bounds, instead of waiting for an answer that cannot come."""
-    long = np.zeros(MAX_FRAME // 4 + 1, np.int32)
+    long: Any = np.zeros(MAX_FRAME // 4 + 1, np.int32)
     with pytest.raises(FrameError, match="too long"):
-        encode(Delta(1, "", long))
+        encode(Delta(1, "", long, long))
     with pytest.raises(FrameError, match="too long"):
-        encode(Delta(1, "\N{SNOWMAN}" * (MAX_HEADER // 3 + 1), long[:0]))
+        encode(Delta(1, "\N{SNOWMAN}" * (MAX_HEADER // 3 + 1), long[:0], long[:0]))
 
 
 def test_a_lone_surrogate_is_not_sent() -> None:
     """Text that has no UTF-8 form is refused with a `FrameError`, not in the depths of the packer."""
     with pytest.raises(FrameError, match="Delta"):
-        encode(Delta(1, "\ud83d", np.zeros(0, np.int32)))
+        encode(Delta(1, "\ud83d", np.zeros(0, np.int32), np.zeros(0, np.float32)))
 
 
 def test_an_array_of_another_type_is_sent_as_declared() -> None:

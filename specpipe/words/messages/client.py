@@ -2,9 +2,21 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
-from specpipe.words.messages.fields import Count, Id, Message, Model, Name, Seconds, Text, Tokens
+from specpipe.words.messages.fields import (
+    Count,
+    Id,
+    Message,
+    Model,
+    Name,
+    Reals,
+    Seconds,
+    Text,
+    Tokens,
+    no_reals,
+    no_tokens,
+)
 from specpipe.words.sampling import FinishReason
 
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -41,13 +53,20 @@ class Started(Message, frozen=True, tag="started"):
 
 
 class Delta(Message, frozen=True, tag="delta"):
-    """More of the answer: text that can no longer change, and the token ids committed since."""
+    """More of the answer: text that can no longer change, and the token ids committed since.
 
-    FRAMES: ClassVar[dict[str, str]] = {"tokens": "<i4"}
+    `log_p`, `top_ids` and `top_log_p` are those of `Verdict`.
+    """
+
+    FRAMES: ClassVar[dict[str, str]] = {"tokens": "<i4", "log_p": "<f4", "top_ids": "<i4", "top_log_p": "<f4"}
+    EQUAL: ClassVar[tuple[tuple[str, ...], ...]] = (("tokens", "log_p"), ("top_ids", "top_log_p"))
 
     key: Id
     text: Text
     tokens: Tokens
+    log_p: Reals
+    top_ids: Tokens = field(default_factory=no_tokens)
+    top_log_p: Reals = field(default_factory=no_reals)
 
 
 class Finished(Message, frozen=True, tag="finished"):

@@ -26,6 +26,16 @@ Reals = npt.NDArray[np.float32]
 Moments = npt.NDArray[np.float64]
 
 
+def no_tokens() -> Tokens:
+    """Return no tokens."""
+    return np.empty(0, np.int32)
+
+
+def no_reals() -> Reals:
+    """Return no numbers."""
+    return np.empty(0, np.float32)
+
+
 class Message(Struct, frozen=True, forbid_unknown_fields=True, eq=False):
     """Base of all messages: small fields in a msgpack header, the arrays named by `FRAMES` beside it.
 
