@@ -46,6 +46,13 @@ def test_an_empty_prompt_is_one_sentence(target: Path, words: tuple[str, ...]) -
         (("--top-p", "0"), "top_p: expected float > 0.0"),
         (("--temperature", "nan"), "temperature: expected float >= 0.0"),
         (("--stop", ""), "stop: expected str of length >= 1"),
+        (("--min-p", "2"), "min_p: expected float <= 1.0"),
+        (("--repetition-penalty", "0"), "repetition_penalty: expected float >= 0.01"),
+        (("--presence-penalty", "nan"), "presence_penalty: expected float >= -2.0"),
+        (("--min-tokens", "9", "--max-tokens", "8"), "min_tokens: 9 is more than max_tokens, 8"),
+        (("--logit-bias", "5=101"), "logit_bias: token '5' has 101.0; a bias is from -100 to 100"),
+        (("--logprobs", "21"), "top_logprobs: expected int <= 20"),
+        (("--choices", "129"), "n: expected int from 1 to 128"),
         (("--stop", "caf\udce9"), "stop: the text is not valid UTF-8"),
         (("--target", ""), "target.name: expected str of length >= 1"),
         (("--target", "caf\udce9"), "target: its name is not valid UTF-8"),
@@ -66,6 +73,22 @@ def test_a_prompt_beyond_the_context_is_one_sentence(target: Path) -> None:
 
     assert ended.returncode == 64
     assert ended.stderr == b"specpipe: the prompt has 3000 tokens and must have fewer than the context of 2048\n"
+
+
+def test_a_token_that_the_model_does_not_have_is_one_sentence(target: Path) -> None:
+    """Of the field that names it (case E07)."""
+    ended = generate("--target", str(target), "--draft", "none", "--logit-bias", "512=1", "the")
+
+    assert ended.returncode == 64
+    assert ended.stderr == b"specpipe: logit_bias: token 512 is beyond the model's vocabulary of 512\n"
+
+
+def test_a_chat_is_not_echoed(target: Path) -> None:
+    """Its prompt is not the text that the answer continues."""
+    ended = generate("--target", str(target), "--echo", "the")
+
+    assert ended.returncode == 64
+    assert b"--echo needs --raw" in ended.stderr
 
 
 @pytest.mark.parametrize("part", ["target", "draft"])
