@@ -72,6 +72,20 @@ class EngineSettings(Part, frozen=True):
     batch_invariant: bool = True
 
 
+class RecoverySettings(Part, frozen=True):
+    """What is done about a worker that ends or hangs.
+
+    It is started again up to `restarts` times in `window_s` seconds, the first time after `first_s` and then each
+    time four times as late. One that gives no sign of life for `silence_s` seconds is killed (0: never); it gives
+    none during a pass, a step or a chunk of a prompt.
+    """
+
+    restarts: Annotated[int, Meta(ge=0, le=1 << 20)] = 3
+    window_s: Annotated[float, Meta(gt=0.0, le=1e6)] = 60.0
+    first_s: Annotated[float, Meta(ge=0.0, le=60.0)] = 0.25
+    silence_s: Annotated[float, Meta(ge=0.0, le=1e6)] = 30.0
+
+
 class SimulatedSettings(Part, frozen=True):
     """The simulated devices: `w[r]` is the chance that the true token is the draft's choice of rank r."""
 
@@ -88,6 +102,7 @@ class Settings(Part, frozen=True):
     draft: ModelSettings = ModelSettings("auto")
     speculation: SpeculationSettings = SpeculationSettings()
     engine: EngineSettings = EngineSettings()
+    recovery: RecoverySettings = RecoverySettings()
     simulated: SimulatedSettings = SimulatedSettings()
     transport: Literal["ipc", "tcp"] = "ipc"
 

@@ -8,19 +8,34 @@ from msgspec.structs import replace
 from specpipe.clock import now
 from specpipe.links.seam import Hub
 from specpipe.links.wait import wait
-from specpipe.minds.booking import Action, Booking, ToClient
+from specpipe.minds.actions import Action, ToClient
+from specpipe.minds.booking import Booking
+from specpipe.process.confidence import Confidence
 from specpipe.process.ending import Ending
 from specpipe.trace import Recorder, Silence
 from specpipe.words.messages import Finished, Halt, Message, Started, Status, Verdict
 
 
 class Coordinator:
-    """Reads messages, asks its mind, sends what it says."""
+    """Reads messages, asks its mind, sends what it says.
 
-    def __init__(self, mind: Booking, workers: Hub, clients: Hub, ending: Ending, trace: Recorder | Silence) -> None:
+    What only the supervisor may say is believed of those who have its `confidence`.
+    """
+
+    def __init__(
+        self,
+        mind: Booking,
+        workers: Hub,
+        clients: Hub,
+        *,
+        confidence: Confidence,
+        ending: Ending,
+        trace: Recorder | Silence,
+    ) -> None:
         self._mind = mind
         self._workers = workers
         self._clients = clients
+        self._confidence = confidence
         self._ending = ending
         self._trace = trace
 
@@ -29,8 +44,9 @@ class Coordinator:
         while not self._ending.asked:
             wait([self._workers, self._clients, self._ending.descriptor], None)
             for peer, message in self._workers.receive():
-                self._carry_out(self._mind.worker_said(peer, message, now()))
-                self._follow(message)
+                if self._confidence.allows(message):
+                    self._carry_out(self._mind.worker_said(peer, message, now()))
+                    self._follow(message)
             for peer, message in self._clients.receive():
                 self._carry_out(self._mind.client_said(peer, message, now()))
         self._carry_out(self._mind.halt())

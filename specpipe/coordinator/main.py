@@ -11,13 +11,14 @@ from specpipe.links.sockets import Sockets
 from specpipe.minds.booking import Booking
 from specpipe.process import identity
 from specpipe.process.announcing import announce
+from specpipe.process.confidence import Confidence
 from specpipe.process.ending import Ending
 from specpipe.process.meeting import Addresses, publish
 from specpipe.settings import Settings
 from specpipe.trace import recorder
 from specpipe.words.messages import Ask, Cancel, Gone, Halt, Hello, Look, Pulse, Steps, Unserved, Verdict
 
-_FROM_WORKERS = (Hello, Pulse, Steps, Unserved, Verdict, Gone, Halt)
+_FROM_WORKERS = (Hello, Pulse, Steps, Unserved, Verdict, Gone, Halt, Look)
 _FROM_CLIENTS = (Ask, Cancel, Look)
 
 
@@ -30,5 +31,5 @@ def run(settings: Settings, folder: Path, lifeline: int | None, trace: bool) -> 
         publish(folder, Addresses(workers.address, clients.address))
         events = recorder(folder, "coordinator", on=trace)
         announce("coordinator", control=workers.address, clients=clients.address)
-        Coordinator(mind, workers, clients, ending, events).run()
+        Coordinator(mind, workers, clients, confidence=Confidence(folder), ending=ending, trace=events).run()
         events.close()

@@ -18,7 +18,7 @@ from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
 from specpipe.process.wires import Wires
 from specpipe.trace import Recorder, Silence
-from specpipe.words.messages import Close, Edges, Message, Peer, Resync, Steps, Stop
+from specpipe.words.messages import Close, Edges, Greet, Message, Peer, Resync, Steps, Stop, Unserved
 from specpipe.words.proposals import Proposals
 
 _log = logging.getLogger(__name__)
@@ -56,19 +56,22 @@ class Drafter:
         mind: Drafting,
         model: Guessing | None,
         wires: Wires[DataDialer],
+        *,
+        heart: Heart,
         ending: Ending,
         trace: Recorder | Silence,
     ) -> None:
         self._mind = mind
         self._model = model
         self._wires = wires
+        self._heart = heart
         self._ending = ending
         self._trace = trace
-        self._heart = Heart("drafter", wires.control)
         self._reports = StepReports(wires.control)
         self._edges: list[Edges] = []
         self._step_s = 0.0
         self._steps = 0
+        self._peer = ""
 
     def run(self) -> None:
         """Draft until asked to end."""
@@ -80,7 +83,7 @@ class Drafter:
                 self._rest()
             else:
                 self._draft(step)
-            self._heart.beat(self._steps, self._wires.dropped)
+            self._heart.beat(self._steps, self._wires.dropped, self._peer)
 
     def _hear(self) -> None:
         for message in [*self._wires.control.receive(), *self._wires.data.receive()]:
@@ -90,11 +93,19 @@ class Drafter:
         match message:
             case Stop():
                 self._ending.obey(message)
+            case Greet():
+                self._heart.greet()
             case Peer():
-                self._wires.data.connect(message.edges, message.verdicts)
+                self._follow(message)
             case _:
                 arrow(self._trace, message, "end")
                 self._send(self._mind.handle(message))
+
+    def _follow(self, peer: Peer) -> None:
+        """Turn to a verifier; one that is known already would lose what is queued."""
+        if peer.edges != self._peer:
+            self._peer = peer.edges
+            self._wires.data.connect(peer.edges, peer.verdicts)
 
     def _draft(self, step: Step) -> None:
         began = now()
@@ -135,6 +146,7 @@ class Drafter:
         self._mind.handle(Close(request=draft.request.request))
         if self._model:
             self._model.mend(draft.lane)
+        self._wires.control.send(Unserved(request=draft.request.request, reason=str(error)))
 
     def _send(self, messages: Sequence[Edges | Resync]) -> None:
         for message in messages:

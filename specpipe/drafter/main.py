@@ -19,6 +19,7 @@ from specpipe.process import identity
 from specpipe.process.announcing import announce
 from specpipe.process.ending import Ending
 from specpipe.process.meeting import find
+from specpipe.process.pulse import Heart
 from specpipe.process.wires import Wires
 from specpipe.settings import Settings
 from specpipe.trace import recorder
@@ -51,9 +52,11 @@ def run(
         wires = Wires(ControlLine(sockets, address, TO_DRAFTER), around(DataClient(sockets)))
         events = recorder(folder, "drafter", on=trace)
         mind = Drafting(_shape(settings, executor, ngram=ngram))
-        wires.control.send(hello)
+        heart = Heart(hello, wires.control, lambda: mind.standing)
+        heart.greet()
         announce("drafter", model=hello.model, device=hello.device, dtype=hello.dtype, threads=hello.threads)
-        Drafter(mind, Guesser(executor, settings.speculation.fan) if executor else None, wires, ending, events).run()
+        guesser = Guesser(executor, settings.speculation.fan) if executor else None
+        Drafter(mind, guesser, wires, heart=heart, ending=ending, trace=events).run()
         events.close()
 
 

@@ -2,16 +2,16 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from specpipe import __version__
 from specpipe.errors import RequestError
 from specpipe.minds import measures
+from specpipe.minds.actions import Action, ToClient, ToWorker
 from specpipe.minds.entry import Entry, Texts, written
 from specpipe.minds.fitting import unfit
 from specpipe.minds.measures import Busy, Tally
-from specpipe.minds.roster import Roster
+from specpipe.minds.mending import mend
+from specpipe.minds.roster import Roster, Worker
 from specpipe.minds.totals import Totals
 from specpipe.words.messages import (
     Ask,
@@ -20,10 +20,12 @@ from specpipe.words.messages import (
     Failed,
     Finished,
     Gone,
+    Greet,
     Halt,
     Hello,
     Look,
     Message,
+    Open,
     Pulse,
     Recall,
     Started,
@@ -36,25 +38,6 @@ from specpipe.words.messages import (
 )
 
 _ENGINE_FAULT = "the engine could not go on with this request; its log says why"
-
-
-@dataclass(frozen=True, slots=True)
-class ToWorker:
-    """Send over the control link."""
-
-    peer: bytes
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class ToClient:
-    """Send to a client; one that cannot be reached gives up its request."""
-
-    peer: bytes
-    message: Message
-
-
-Action = ToWorker | ToClient
 
 
 class Booking:
@@ -77,20 +60,16 @@ class Booking:
         """Take in what came over the control link."""
         match message:
             case Hello():
-                return self._welcome(peer, message, now)
-            case Verdict() if self.roster.is_from("verifier", peer):
-                return self._judge(message, now)
-            case Steps() if self.roster.is_from("drafter", peer):
-                self._busy.add(zip(message.began.tolist(), message.ended.tolist(), strict=True), message.edges)
+                return self._meet(peer, message, now)
             case Pulse():
-                self.roster.pulse(peer, message, now)
-            case Unserved() if self.roster.is_from("verifier", peer):
-                return self._fail(message.request, _ENGINE_FAULT, now)
+                return self._feel(peer, message, now)
             case Gone():
-                return self._mourn(message)
+                return self._mourn(message, now)
             case Halt():
                 return self.halt()
-        return []
+            case Look():
+                return [ToWorker(peer, self._status())]
+        return self._hear(peer, message, now)
 
     def client_said(self, peer: bytes, message: Message, now: float) -> list[Action]:
         """Take in what a client sent."""
@@ -110,8 +89,23 @@ class Booking:
     def halt(self) -> list[Action]:
         """End every request and send the workers home."""
         self.halted = True
-        workers = [worker for role in ("drafter", "verifier") if (worker := self.roster.get(role))]
-        return [*self._end_all("the instance ends"), *(ToWorker(worker.peer, Stop()) for worker in workers)]
+        return [*self._end_all("the instance ends"), *(ToWorker(each.peer, Stop()) for each in self.roster.all())]
+
+    def _hear(self, peer: bytes, message: Message, now: float) -> list[Action]:
+        """Take in what only the worker of a role may say."""
+        match message:
+            case Verdict() if self.roster.is_from("verifier", peer):
+                return self._judge(message, now)
+            case Unserved() if self.roster.is_from("verifier", peer):
+                return self._fail(message.request, _ENGINE_FAULT, now)
+            case Unserved() if self.roster.is_from("drafter", peer) and message.request in self._entries:
+                self._entries[message.request].drafted = False
+            case Steps() if self.roster.is_from("drafter", peer):
+                self._busy.add(zip(message.began.tolist(), message.ended.tolist(), strict=True), message.edges)
+        return []
+
+    def _status(self) -> Status:
+        return self._totals.status(self.roster, len(self._entries), halted=self.halted)
 
     def _ask(self, peer: bytes, ask: Ask, now: float) -> list[Action]:
         if self.halted:
@@ -153,26 +147,34 @@ class Booking:
             return self._end(entry, "refused", reason)
         entry.tally = Tally(now)
         started = Started(key=entry.ask.key, seed=entry.seed, prompt_tokens=len(entry.prompt))
-        return [ToClient(entry.client, started), *self._open(entry)]
+        return [ToClient(entry.client, started), *self._open(entry, self.roster.all())]
 
-    def _open(self, entry: Entry, roles: Sequence[str] = ("drafter", "verifier")) -> list[Action]:
+    def _open(self, entry: Entry, to: Sequence[Worker]) -> list[Action]:
+        opening = self._opening(entry)
+        entry.drafted = True
+        return [ToWorker(worker.peer, opening) for worker in to if opening and _wants(worker, entry)]
+
+    def _opening(self, entry: Entry) -> Open | None:
         verifier = self.roster.get("verifier")
         if verifier is None:
-            return []
-        opening = entry.opening(verifier.hello.context - len(entry.prompt), self._texts.stop_tokens)
-        wanted = [role for role in roles if role == "verifier" or entry.ask.mode != "target"]
-        return [ToWorker(worker.peer, opening) for role in wanted if (worker := self.roster.get(role))]
+            return None
+        return entry.opening(verifier.hello.context - len(entry.prompt), self._texts.stop_tokens)
 
-    def _welcome(self, peer: bytes, hello: Hello, now: float) -> list[Action]:
-        refusal = "the instance ends" if self.halted else self.roster.enter(peer, hello, now)
+    def _meet(self, peer: bytes, hello: Hello, now: float) -> list[Action]:
+        refusal = "the instance ends" if self.halted else self.roster.objection(hello)
         if refusal is not None:
             return [ToWorker(peer, Stop(reason=refusal))]
-        drafter = self.roster.get("drafter")
-        introduction = self.roster.introduction()
-        actions: list[Action] = [ToWorker(drafter.peer, introduction)] if drafter and introduction else []
+        return self._welcome(hello, now) if self.roster.enter(peer, hello, now) else []
+
+    def _welcome(self, hello: Hello, now: float) -> list[Action]:
+        """Give a new worker all that is running, on a new verifier in a new life."""
+        drafter, verifier = self.roster.get("drafter"), self.roster.get("verifier")
+        actions: list[Action] = []
+        if drafter and verifier:
+            actions.append(ToWorker(drafter.peer, verifier.introduction()))
         running = [entry for entry in self._entries.values() if entry.running]
         if hello.role == "drafter":
-            return actions + [act for entry in running for act in self._open(entry, ["drafter"])]
+            return actions + [act for entry in running for act in self._open(entry, [drafter] if drafter else [])]
         self._bereft = False
         return actions + [act for entry in running for act in self._reopen(entry, hello)] + self._admit(now)
 
@@ -181,10 +183,22 @@ class Booking:
         if unfit(entry, hello, self._texts.stop_tokens):
             return self._end(entry, "failed", _ENGINE_FAULT)
         entry.life += 1
-        return self._open(entry)
+        return self._open(entry, self.roster.all())
 
-    def _mourn(self, gone: Gone) -> list[Action]:
-        self.roster.leave(gone.role)
+    def _feel(self, peer: bytes, pulse: Pulse, now: float) -> list[Action]:
+        """Take a sign of life; whatever it shows to have been lost is sent again."""
+        worker = self.roster.pulse(peer, pulse, now)
+        if worker is None or self.halted:
+            return [ToWorker(peer, Stop() if self.halted else Greet())]
+        actions: list[Action] = [ToWorker(each, _taken(worker)) for each in self.roster.rejected(pulse.role)]
+        verifier = self.roster.get("verifier")
+        if verifier and pulse.role == "drafter" and pulse.peer != verifier.hello.edges:
+            actions.append(ToWorker(peer, verifier.introduction()))
+        wanted = {number: entry for number, entry in self._entries.items() if entry.running and _wants(worker, entry)}
+        return actions + [ToWorker(peer, message) for message in mend(worker, pulse, wanted, self._opening)]
+
+    def _mourn(self, gone: Gone, now: float) -> list[Action]:
+        self.roster.leave(gone.role, gone.pid, now)
         if gone.role == "drafter" or not gone.final:
             return []
         self._bereft = True
@@ -253,21 +267,13 @@ class Booking:
             self._waiting.remove(entry)
         if not entry.running:
             return []
-        workers = [worker for role in ("drafter", "verifier") if (worker := self.roster.get(role))]
-        return [ToWorker(worker.peer, Close(request=entry.number)) for worker in workers]
+        return [ToWorker(worker.peer, Close(request=entry.number)) for worker in self.roster.all()]
 
-    def _status(self) -> Status:
-        totals = self._totals
-        return Status(
-            version=__version__,
-            serving=self.roster.get("verifier") is not None and not self.halted,
-            open_requests=len(self._entries),
-            finished_requests=totals.finished,
-            failed_requests=totals.failed,
-            committed_tokens=totals.tokens,
-            passes=totals.passes,
-            checked_tokens=totals.checked,
-            accepted_tokens=totals.accepted,
-            dropped_frames=sum(worker.dropped for role in ("drafter", "verifier") if (worker := self.roster.get(role))),
-            workers=self.roster.statuses(),
-        )
+
+def _wants(worker: Worker, entry: Entry) -> bool:
+    """Whether a running request should be open there."""
+    return worker.hello.role == "verifier" or (entry.drafted and entry.ask.mode != "target")
+
+
+def _taken(worker: Worker) -> Stop:
+    return Stop(reason=f"there is a {worker.hello.role} already, process {worker.hello.pid}")

@@ -59,9 +59,9 @@ class Drafting:
         self._prefilled = False
 
     @property
-    def requests(self) -> Sequence[int]:
-        """The requests that are open here."""
-        return list(self._drafts)
+    def standing(self) -> dict[int, tuple[int, int]]:
+        """The requests that are open here, each with its life and the number of its tokens that are known."""
+        return {number: (draft.request.life, draft.output) for number, draft in self._drafts.items()}
 
     def handle(self, message: Message) -> Sequence[Edges | Resync]:
         """Take in what arrived; return what to send: edges that are likely now, or a question for a gap."""

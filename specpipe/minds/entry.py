@@ -46,7 +46,7 @@ class Texts(Protocol):
 
 
 class Entry:
-    """The coordinator's state of one request."""
+    """The coordinator's state of one request; `drafted` unless the drafter has given it up."""
 
     def __init__(self, number: int, client: bytes, ask: Ask, prompt: Sequence[int], *, seed: int, text: Text) -> None:
         self.number = number
@@ -56,6 +56,7 @@ class Entry:
         self.seed = seed
         self.text = text
         self.life = 0
+        self.drafted = True
         self.committed: list[int] = []
         self.tally: Tally | None = None
 

@@ -46,9 +46,9 @@ class Verifying:
         self._prefilled = False
 
     @property
-    def requests(self) -> Sequence[int]:
-        """The requests that are open here."""
-        return list(self._checks)
+    def standing(self) -> dict[int, tuple[int, int]]:
+        """The requests that are open here, each with its life and the number of its committed tokens."""
+        return {number: (check.request.life, check.output) for number, check in self._checks.items()}
 
     def handle(self, message: Message, now: float) -> list[Verdict]:
         """Take in what arrived; return the verdicts that its sender must have at once: those that it asked to be

@@ -51,6 +51,7 @@ class Child:
         )
         self._out, self._err = Lines(), Lines()
         self._tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._sentence = ""
 
     @property
     def pid(self) -> int:
@@ -79,8 +80,16 @@ class Child:
         self._tail.extend(lines)
         return [line for line in lines if not line.startswith(PREFIX)]
 
+    def condemn(self, sentence: str) -> None:
+        """Kill it, for a reason that it cannot name itself; one that is stopped dies as well."""
+        if self.status is None:
+            self._sentence = sentence
+            self.signal(signal.SIGKILL)
+
     def reason(self) -> str:
         """Return why it ended, in its own words where it left some."""
+        if self._sentence:
+            return self._sentence
         named = [line.removeprefix(PREFIX) for line in self._tail if line.startswith(PREFIX)]
         words = named or list(self._tail)
         return words[-1] if words else _how(self.status)

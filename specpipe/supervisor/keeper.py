@@ -10,7 +10,9 @@ from specpipe.supervisor.child import Child
 from specpipe.supervisor.crew import Crew
 from specpipe.supervisor.events import Event, GivenUp, Ready, Restarting
 from specpipe.supervisor.ladder import Patience, descend
-from specpipe.supervisor.policy import GoOnWithout, Restart, RestartPolicy, Role
+from specpipe.supervisor.policy import Death, EndAll, GoOnWithout, Restart, RestartPolicy, Role
+from specpipe.supervisor.watch import Watch
+from specpipe.words.messages import Status
 
 _TURN_S = 0.1
 _KINDS: dict[int, type[SpecpipeError]] = {64: UsageError, 69: PeerError, 75: BusyError}
@@ -23,8 +25,12 @@ class Herald(Protocol):
         """Connect to a coordinator that has just become ready."""
         ...
 
-    def gone(self, role: Role, reason: str, *, final: bool) -> None:
-        """Say that a worker's process ended; `final` when it will not be started again."""
+    def gone(self, child: Child, reason: str, *, final: bool) -> None:
+        """Say that a worker's process ended; `final` when its role will not be started again."""
+        ...
+
+    def look(self) -> Status | None:
+        """Ask how all are; return the latest answer that has come since the last time."""
         ...
 
     def halt(self) -> bool:
@@ -53,6 +59,7 @@ class Keeper:
         on_served: Callable[[], None],
         policy: RestartPolicy,
         patience: Patience,
+        watch: Watch,
     ) -> None:
         self._crew = crew
         self._roles = roles
@@ -61,6 +68,9 @@ class Keeper:
         self._on_served = on_served
         self._policy = policy
         self._patience = patience
+        self._watch = watch
+        self._next_look = 0.0
+        self._answers = 0
         self._awaited = set(roles)
         self._due: dict[Role, float] = {}
         self._asked = threading.Event()
@@ -100,6 +110,9 @@ class Keeper:
             self._mourn(child)
         for child in self._crew:
             self._check_patience(child)
+        if self._watch.limit_s and now() >= self._next_look:
+            self._next_look = now() + self._watch.every_s
+            self._look()
         self._start_due()
 
     def _welcome(self, child: Child) -> None:
@@ -115,18 +128,32 @@ class Keeper:
             self.served.set()
 
     def _mourn(self, child: Child) -> None:
-        reason = child.reason()
+        death = Death(child.role, child.status or 0, child.reason(), now())
         served = self.served.is_set()
-        decision = self._policy.ended(child.role, child.status or 0, now(), served=served)
-        if child.role != "coordinator":
-            self._herald.gone(child.role, reason, final=not isinstance(decision, Restart))
-        if isinstance(decision, Restart):
-            self._report(Restarting(child.role, reason, decision.after_s))
-            self._due[child.role] = now() + decision.after_s
-        elif isinstance(decision, GoOnWithout):
-            self._report(GivenUp(child.role, reason))
-        else:
-            raise _failure(child, reason, served=served)
+        decision = self._policy.ended(death, served=served)
+        self._herald.gone(child, death.reason, final=not isinstance(decision, Restart))
+        match decision:
+            case Restart(after_s):
+                self._report(Restarting(child.role, death.reason, after_s))
+                self._due[child.role] = now() + after_s
+            case GoOnWithout():
+                self._report(GivenUp(child.role, death.reason))
+            case EndAll():
+                raise _failure(death, decision, served=served)
+
+    def _look(self) -> None:
+        """Kill those that serve and give no sign of life; what the coordinator does not answer tells of it alone."""
+        status = self._herald.look()
+        serving = {child.pid: child for child in self._crew if child.ready is not None}
+        beats = {worker.pid: worker.beats for worker in status.workers} if status else {}
+        for pid, child in list(serving.items()):
+            if child.role == "coordinator":
+                self._answers += status is not None
+                beats[pid] = self._answers
+            elif status is None:
+                del serving[pid]
+        for pid in self._watch.look(serving, beats):
+            serving[pid].condemn(f"it gave no sign of life for {self._watch.limit_s:g} s")
 
     def _start_due(self) -> None:
         for role in [role for role, at in self._due.items() if at <= now()]:
@@ -136,8 +163,11 @@ class Keeper:
     def _check_patience(self, child: Child) -> None:
         patience = self._patience
         limit_s = patience.start_coordinator_s if child.role == "coordinator" else patience.start_worker_s
-        if child.ready is None and now() - child.born > limit_s:
+        if child.ready is not None or now() - child.born <= limit_s:
+            return
+        if not self.served.is_set():
             raise PeerError(f"the {child.role} was not ready within {limit_s:g} s; SPECPIPE_LOG=DEBUG shows more")
+        child.condemn(f"it was not ready within {limit_s:g} s")
 
     def _halt(self) -> bool:
         """Only an instance that has served can halt by itself: a process that is loading hears nobody."""
@@ -145,8 +175,10 @@ class Keeper:
         return able and self._herald.halt()
 
 
-def _failure(child: Child, reason: str, *, served: bool) -> SpecpipeError:
-    kind = _KINDS.get(child.status or 0, WorkerError)
+def _failure(death: Death, end: EndAll, *, served: bool) -> SpecpipeError:
+    kind = _KINDS.get(death.status, WorkerError)
     if kind is UsageError:
-        return UsageError(reason)
-    return kind(f"the {child.role} {'died' if served else 'did not start'}: {reason}")
+        return UsageError(end.cause)
+    what = "died" if served else "did not start"
+    often = f" ({end.deaths} times in a short time, and is not started again)" if end.deaths > 1 else ""
+    return kind(f"the {death.role} {what}{often}: {end.cause}")

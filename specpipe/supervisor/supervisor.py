@@ -14,6 +14,7 @@ from specpipe import __version__
 from specpipe.errors import WorkerError
 from specpipe.links.folder import Instance, RunFolder, register
 from specpipe.models.device import choose_dtype
+from specpipe.process.confidence import confide
 from specpipe.settings import Settings
 from specpipe.supervisor.commands import command, environment, seat_of
 from specpipe.supervisor.crew import Command, Crew
@@ -24,6 +25,7 @@ from specpipe.supervisor.ladder import Patience
 from specpipe.supervisor.placement import Machine, Placement, drafts, place
 from specpipe.supervisor.policy import RestartPolicy, Role
 from specpipe.supervisor.timeline import merge
+from specpipe.supervisor.watch import Watch
 
 _TICK_S = 0.1
 
@@ -58,9 +60,11 @@ class Supervisor:
         self._report = report
         self._trace = trace
         self._command = command or self._role_command
-        self._policy = policy or RestartPolicy()
+        recovery = settings.recovery
+        self._policy = policy or RestartPolicy(recovery.restarts, recovery.window_s, recovery.first_s)
         self._patience = patience or Patience()
         self._facts: dict[Role, Ready] = {}
+        self._herald = LineHerald()
         self._keeper = self._hire()
         # A daemon, so that nothing can keep an interpreter that ends from cutting the lifelines.
         self._thread = threading.Thread(target=self._keeper.run, name="supervisor", daemon=True)
@@ -68,6 +72,7 @@ class Supervisor:
     def __enter__(self) -> Self:
         self._folder = RunFolder.create()
         try:
+            self._herald.secret = confide(self._folder.path)
             self._settings_file.write_bytes(msgspec.json.encode(self.settings))
             self._thread.start()
             self._await_served()
@@ -119,11 +124,12 @@ class Supervisor:
         return Keeper(
             Crew(self._command, lambda role: environment(seat_of(self.placement, role)), self._hear),
             (*roles, "drafter") if drafts(self.settings) else roles,
-            LineHerald(),
+            self._herald,
             report=self._hear,
             on_served=self._register,
             policy=self._policy,
             patience=self._patience,
+            watch=Watch(self.settings.recovery.silence_s),
         )
 
     def _role_command(self, role: Role) -> list[str]:

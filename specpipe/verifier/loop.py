@@ -17,7 +17,7 @@ from specpipe.process.pulse import Heart
 from specpipe.process.tracing import arrow
 from specpipe.process.wires import Wires
 from specpipe.trace import Recorder, Silence
-from specpipe.words.messages import Close, Message, Open, Stop, Unserved, Verdict
+from specpipe.words.messages import Close, Greet, Message, Stop, Unserved, Verdict
 
 _log = logging.getLogger(__name__)
 
@@ -74,15 +74,17 @@ class Verifier:
         mind: Verifying,
         model: Judging,
         wires: Wires[Link],
+        *,
+        heart: Heart,
         ending: Ending,
         trace: Recorder | Silence,
     ) -> None:
         self._mind = mind
         self._model = model
         self._wires = wires
+        self._heart = heart
         self._ending = ending
         self._trace = trace
-        self._heart = Heart("verifier", wires.control)
         self._passes = 0
 
     def run(self) -> None:
@@ -104,11 +106,11 @@ class Verifier:
     def _take(self, message: Message, link: Link) -> None:
         if isinstance(message, Stop):
             self._ending.obey(message)
+        if isinstance(message, Greet):
+            self._heart.greet()
         arrow(self._trace, message, "end")
         for verdict in self._mind.handle(message, now()):
             link.send(verdict)
-        if isinstance(message, Open) and message.request not in self._mind.requests:
-            link.send(Unserved(request=message.request, reason="no lane is free for it"))
 
     def _do(self, work: Work) -> None:
         try:

@@ -18,6 +18,7 @@ from specpipe.process import identity
 from specpipe.process.announcing import announce
 from specpipe.process.ending import Ending
 from specpipe.process.meeting import find
+from specpipe.process.pulse import Heart
 from specpipe.process.wires import Wires
 from specpipe.settings import Settings
 from specpipe.trace import recorder
@@ -49,9 +50,10 @@ def run(settings: Settings, folder: Path, lifeline: int | None, trace: bool) -> 
         )
         wires = Wires(ControlLine(sockets, address, TO_VERIFIER), data)
         events = recorder(folder, "verifier", on=trace)
-        wires.control.send(_hello(facts, data, fingerprint))
+        heart = Heart(_hello(facts, data, fingerprint), wires.control, lambda: mind.standing)
+        heart.greet()
         announce("verifier", model=facts.name, device=facts.device, dtype=facts.dtype, threads=facts.threads)
-        Verifier(mind, judge, wires, ending, events).run()
+        Verifier(mind, judge, wires, heart=heart, ending=ending, trace=events).run()
         events.close()
 
 

@@ -15,8 +15,9 @@ from specpipe.words.messages import (
     Delta,
     Edges,
     Finished,
+    Gone,
+    Halt,
     Hello,
-    Pulse,
     Resync,
     Steps,
     Unserved,
@@ -27,6 +28,7 @@ from specpipe.words.messages.fields import Role
 from specpipe.words.prefix import child, extend, origin
 from tests.faults.conftest import Served
 from tests.faults.stranger import GARBAGE, NOISE, addresses, comes_true, connected, make_noise
+from tests.minds.messages import pulse
 
 SOCKETS = {"control": zmq.DEALER, "clients": zmq.DEALER, "edges": zmq.PUSH}
 PROMPT = [5, 6, 7]
@@ -83,8 +85,9 @@ def rest_of(answers: Iterator[Answer]) -> list[int]:
 def verdict(request: int) -> Verdict:
     """Return a verdict that would end the request with two tokens."""
     moments: dict[str, Any] = {"began": 1.0, "ended": 2.0}
-    fields: dict[str, Any] = {"life": 0, "start": 0, "checked": 1, "chain": 1, "hit": True, "finish": "stop"}
-    return Verdict(request=request, tokens=np.array([7, 7]), log_p=np.zeros(2, np.float32), **moments, **fields)
+    counts: dict[str, Any] = {"life": 0, "start": 0, "checked": 1, "chain": 1, "right": 1}
+    arrays: dict[str, Any] = {"tokens": np.array([7, 7]), "log_p": np.zeros(2, np.float32)}
+    return Verdict(request=request, hit=True, finish="stop", **moments, **counts, **arrays)
 
 
 def hello(role: Role) -> Hello:
@@ -115,14 +118,22 @@ def undisturbed(served: Served) -> list[int]:
 
 
 def test_another_workers_words_change_no_answer(served: Served, undisturbed: list[int]) -> None:
-    """Verdicts, faults, beats and steps count from the workers themselves only, in the middle of an answer too."""
+    """Verdicts, faults, beats and steps count from the workers themselves only, in the middle of an answer too.
+
+    So do deaths and the end from the supervisor.
+    """
+    pid = served.instance.supervisor.pids["verifier"]
     answers = served.instance.start(PROMPT, LONG)
     next(answers)
     with connected(addresses(served.instance)["control"], zmq.DEALER) as stranger:
         for number in NUMBERS:
             stranger.send_multipart(encode(verdict(number)))
             stranger.send_multipart(encode(Unserved(request=number, reason="so there")))
-        stranger.send_multipart(encode(Pulse(role="verifier", counter=1 << 31, dropped=1 << 31, at=0.0)))
+        stranger.send_multipart(
+            encode(pulse("verifier", dict.fromkeys(NUMBERS, (0, 1 << 30)), counter=1 << 31, dropped=1 << 31))
+        )
+        stranger.send_multipart(encode(Gone(role="verifier", pid=pid, final=True, reason="", secret="")))
+        stranger.send_multipart(encode(Halt(secret="")))
         stranger.send_multipart(encode(Steps(edges=5, began=np.zeros(3), ended=np.ones(3))))
 
     assert rest_of(answers) == undisturbed

@@ -1,7 +1,7 @@
 """All three minds with nothing between them but queues, whose turns a random source takes.
 
-Control queues keep their order. The data link repeats, reorders and loses. Workers die, with what was on
-its way to and from them, and come back; clients ask, cancel and vanish. Each worker has a `Slab`, so that
+Control queues keep their order, and may lose. The data link repeats, reorders and loses. Workers die, with what was
+on its way to and from them, and come back; clients ask, cancel and vanish. Each worker has a `Slab`, so that
 every batch is held to its contract on the way.
 """
 
@@ -13,7 +13,8 @@ from math import log
 import numpy as np
 
 from specpipe.minds import drafting, verifying
-from specpipe.minds.booking import Action, Booking, ToWorker
+from specpipe.minds.actions import Action, ToWorker
+from specpipe.minds.booking import Booking
 from specpipe.minds.costs import PassCosts
 from specpipe.minds.draft import Draft
 from specpipe.minds.drafting import Drafting
@@ -24,10 +25,25 @@ from specpipe.text.simulated import SimulatedTokenizer
 from specpipe.text.stream import TextStream
 from specpipe.words import planted
 from specpipe.words import prefix as prefixes
-from specpipe.words.messages import Ask, Close, Delta, Failed, Finished, Gone, Message, Open, Recall, Verdict
+from specpipe.words.messages import (
+    Ask,
+    Close,
+    Delta,
+    Failed,
+    Finished,
+    Gone,
+    Greet,
+    Hello,
+    Message,
+    Open,
+    Peer,
+    Recall,
+    Stop,
+    Verdict,
+)
 from specpipe.words.messages.fields import Role
 from specpipe.words.proposals import Proposals
-from tests.minds.messages import hello
+from tests.minds.messages import hello, pulse
 from tests.minds.slab import Slab
 
 W = (0.6, 0.15, 0.1)
@@ -120,9 +136,10 @@ class House:
     `asked` and `told` say what clients asked and were told, by (client, key).
     """
 
-    def __init__(self, rng: random.Random, *, loss: float = 0.0) -> None:
+    def __init__(self, rng: random.Random, *, loss: float = 0.0, control_loss: float = 0.0) -> None:
         self.rng = rng
         self.loss = loss
+        self.control_loss = control_loss
         self.now = 1.0
         self.booking = Booking(Texts(), waiting=3, draw_seed=lambda: 9)
         self.drafter: DrafterDesk | None = None
@@ -136,17 +153,22 @@ class House:
         self.lost: set[bytes] = set()
         self.closed: set[int] = set()
         self._names = 0
+        self._hellos: dict[bytes, Hello] = {}
+        self._peer = ""
         self._turns = [self._drafter_turn, self._verifier_turn, self._drafter_hears, self._verifier_hears]
         self._turns += [self._coordinator_hears, self._edges_arrive, self._verdict_arrives, self._time_passes]
+        self._turns += [self._worker_beats]
         self._paces = [rng.choice([1, 1, 4, 16]) for _ in self._turns]
 
     def start(self, role: Role) -> None:
         """Bring up a worker, which says hello."""
         self._names += 1
         name = f"{role}-{self._names}".encode()
-        self.to_worker[name], self.from_worker[name] = deque(), deque([hello(role, lanes=LANES, context=CONTEXT)])
+        address = f"memory://{self._names}"
+        self._hellos[name] = hello(role, lanes=LANES, context=CONTEXT, pid=self._names, edges=address)
+        self.to_worker[name], self.from_worker[name] = deque(), deque([self._hellos[name]])
         if role == "drafter":
-            self.drafter = DrafterDesk(name)
+            self.drafter, self._peer = DrafterDesk(name), ""
         else:
             self.verifier = VerifierDesk(name)
 
@@ -162,7 +184,9 @@ class House:
             self.drafter, self.verdicts = None, []
         else:
             self.verifier, self.edges = None, []
-        self.act(self.booking.worker_said(b"supervisor", Gone(role=role, final=final, reason=""), self.now))
+        if final or not self._lost():
+            gone = Gone(role=role, pid=self._hellos[desk.name].pid, final=final, reason="", secret="")
+            self.act(self.booking.worker_said(b"supervisor", gone, self.now))
 
     def ask(self, client: bytes, request: Ask) -> None:
         """Let a client ask."""
@@ -190,12 +214,14 @@ class House:
             assert message.request not in self.closed
         if isinstance(message, Close):
             self.closed.add(message.request)
-        if action.peer in self.to_worker:
+        if action.peer in self.to_worker and not self._lost():
             self.to_worker[action.peer].append(message)
 
     def hear(self, name: bytes) -> None:
         """Let the coordinator take in the next message of a worker."""
         message = self.from_worker[name].popleft()
+        if self._lost():
+            return
         before = {number: list(entry.committed) for number, entry in self.booking._entries.items()}
         self.act(self.booking.worker_said(name, message, self.now))
         for number, entry in self.booking._entries.items():
@@ -207,7 +233,7 @@ class House:
         self.rng.choices(self._turns, self._paces)[0]()
         self.check()
 
-    def settle(self, turns: int = 20_000) -> None:
+    def settle(self, turns: int = 100_000) -> None:
         """Take turns until every request has ended."""
         for _ in range(turns):
             if not self.booking._entries:
@@ -234,12 +260,37 @@ class House:
 
     def _drafter_hears(self) -> None:
         if self.drafter and self.to_worker[self.drafter.name]:
-            self.edges += self.drafter.mind.handle(self.to_worker[self.drafter.name].popleft())
+            message = self.to_worker[self.drafter.name].popleft()
+            self._heed(self.drafter.name, message)
+            self.edges += self.drafter.mind.handle(message)
 
     def _verifier_hears(self) -> None:
         if self.verifier and self.to_worker[self.verifier.name]:
             message = self.to_worker[self.verifier.name].popleft()
+            self._heed(self.verifier.name, message)
             self.from_worker[self.verifier.name].extend(self.verifier.mind.handle(message, self.now))
+
+    def _heed(self, name: bytes, message: Message) -> None:
+        """Do what a worker's loop does, rather than its mind."""
+        assert not isinstance(message, Stop), "nobody is sent home from a place that is free"
+        if isinstance(message, Greet):
+            self.from_worker[name].append(self._hellos[name])
+        elif isinstance(message, Peer) and message.edges != self._peer:
+            self._peer, self.edges, self.verdicts = message.edges, [], []
+
+    def _worker_beats(self) -> None:
+        """Let workers beat, as they do when they have heard all that came; beats are seldom two on their way."""
+        for role, desk in (("drafter", self.drafter), ("verifier", self.verifier)):
+            if desk and not self.to_worker[desk.name] and len(self.from_worker[desk.name]) < 3:
+                beat = pulse("drafter" if role == "drafter" else "verifier", desk.mind.standing, peer=self._peer)
+                self.from_worker[desk.name].append(beat)
+
+    def _joined(self) -> bool:
+        """Whether the drafter has been told of the verifier that is there."""
+        return self.verifier is not None and self._peer == self._hellos[self.verifier.name].edges
+
+    def _lost(self) -> bool:
+        return self.rng.random() < self.control_loss
 
     def _coordinator_hears(self) -> None:
         ready = [name for name, queue in self.from_worker.items() if queue]
@@ -247,11 +298,11 @@ class House:
             self.hear(self.rng.choice(ready))
 
     def _edges_arrive(self) -> None:
-        if self.verifier and (message := self._taken(self.edges)):
+        if self.verifier and (message := self._taken(self.edges)) and self._joined():
             self.verdicts += self.verifier.mind.handle(message, self.now)
 
     def _verdict_arrives(self) -> None:
-        if self.drafter and (message := self._taken(self.verdicts)):
+        if self.drafter and (message := self._taken(self.verdicts)) and self._joined():
             self.edges += self.drafter.mind.handle(message)
 
     def _taken(self, queue: list[Message]) -> Message | None:

@@ -1,10 +1,10 @@
 """Messages for the minds, with everything that a test does not care about filled in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from specpipe.words.messages import Ask, Edges, Hello, Verdict
+from specpipe.words.messages import Ask, Edges, Hello, Pulse, Verdict
 from specpipe.words.messages.fields import Role
 from specpipe.words.sampling import Mode, Sampling, Shape
 
@@ -40,13 +40,22 @@ def ask(
     )
 
 
-def hello(role: Role, *, lanes: int = 2, context: int = 64, fingerprint: str = "f", vocabulary: int = 4096) -> Hello:
+def hello(
+    role: Role,
+    *,
+    lanes: int = 2,
+    context: int = 64,
+    fingerprint: str = "f",
+    vocabulary: int = 4096,
+    pid: int = 7,
+    edges: str = "memory://edges",
+) -> Hello:
     """Return a worker's first message."""
-    data = {"edges": "memory://edges", "verdicts": "memory://verdicts"} if role == "verifier" else {}
+    data = {"edges": edges, "verdicts": "memory://verdicts"} if role == "verifier" else {}
     return Hello(
         role=role,
         protocol=1,
-        pid=7,
+        pid=pid,
         model=f"the {role}'s model",
         fingerprint=fingerprint,
         vocabulary=vocabulary,
@@ -56,6 +65,28 @@ def hello(role: Role, *, lanes: int = 2, context: int = 64, fingerprint: str = "
         dtype="float32",
         threads=1,
         **data,
+    )
+
+
+def pulse(
+    role: Role,
+    standing: Mapping[int, tuple[int, int]] | None = None,
+    *,
+    counter: int = 0,
+    dropped: int = 0,
+    peer: str = "memory://edges",
+) -> Pulse:
+    """Return a sign of life; `standing` are the requests that are open there, each with its life and tokens."""
+    there = standing or {}
+    return Pulse(
+        role=role,
+        counter=counter,
+        dropped=dropped,
+        at=1.0,
+        requests=np.array(list(there), np.uint64),
+        lives=np.array([life for life, _ in there.values()], np.int32),
+        outputs=np.array([output for _, output in there.values()], np.int32),
+        peer=peer if role == "drafter" else "",
     )
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specpipe.errors import RequestError
-from specpipe.minds.booking import Action, Booking, ToClient, ToWorker
+from specpipe.minds.actions import Action, ToClient, ToWorker
+from specpipe.minds.booking import Booking
 from specpipe.words.messages import (
     Ask,
     Cancel,
@@ -17,12 +18,12 @@ from specpipe.words.messages import (
     Failed,
     Finished,
     Gone,
+    Greet,
     Halt,
     Look,
     Message,
     Open,
     Peer,
-    Pulse,
     Recall,
     Started,
     Status,
@@ -32,7 +33,7 @@ from specpipe.words.messages import (
 )
 from specpipe.words.messages.fields import Role
 from tests.minds.house import Texts, ends, text_told, tokens_told
-from tests.minds.messages import ask, hello, verdict
+from tests.minds.messages import ask, hello, pulse, verdict
 
 ANN, BOB = b"ann", b"bob"
 DRAFTER, VERIFIER = b"drafter-1", b"verifier-1"
@@ -48,7 +49,7 @@ class Desk:
         self.sent: list[Action] = []
         self.now = 1.0
         for role in roles:
-            self.worker(f"{role}-1".encode(), hello(role, lanes=lanes, context=context))
+            self.worker(f"{role}-1".encode(), hello(role, lanes=lanes, context=context, pid=1))
 
     def worker(self, peer: bytes, message: Message) -> list[Action]:
         """Let a worker say something; return what is sent for it."""
@@ -60,9 +61,13 @@ class Desk:
         self.now += 0.1
         return self._note(self.booking.client_said(peer, message, self.now))
 
-    def gone(self, role: Role, *, final: bool = False) -> list[Action]:
+    def gone(self, role: Role, *, final: bool = False, pid: int = 1) -> list[Action]:
         """Let the supervisor say that a worker is gone."""
-        return self.worker(b"supervisor", Gone(role=role, final=final, reason="killed"))
+        return self.worker(b"supervisor", Gone(role=role, pid=pid, final=final, reason="killed", secret=""))
+
+    def beat(self, peer: bytes, role: Role, standing: dict[int, tuple[int, int]] | None = None) -> list[Action]:
+        """Let a worker beat."""
+        return self.worker(peer, pulse(role, standing))
 
     def told(self, client: bytes, key: int) -> list[Message]:
         """Return what a client was told of one of its requests."""
@@ -305,7 +310,7 @@ def test_verdicts_of_an_older_life_or_another_worker_are_ignored() -> None:
     desk = both()
     desk.client(ANN, ask())
     desk.gone("verifier")
-    desk.worker(b"verifier-2", hello("verifier"))
+    desk.worker(b"verifier-2", hello("verifier", pid=2))
 
     assert desk.worker(b"verifier-2", verdict([9], life=0)) == []
     assert desk.worker(VERIFIER, verdict([9], life=1)) == []
@@ -320,7 +325,7 @@ def test_a_verifier_that_comes_back_gets_everything_in_a_new_life() -> None:
     desk.client(BOB, ask(2, mode="target"))
     desk.worker(VERIFIER, verdict([4, 5]))
     assert desk.gone("verifier") == []
-    back = openings(desk.worker(b"verifier-2", hello("verifier")))
+    back = openings(desk.worker(b"verifier-2", hello("verifier", pid=2)))
     again = desk.worker(b"verifier-2", verdict([6], 2, life=1))
 
     assert [(peer, opened.request, opened.life) for peer, opened in back] == [
@@ -338,7 +343,7 @@ def test_a_verifier_that_comes_back_smaller_ends_what_no_longer_fits() -> None:
     desk.client(ANN, ask(1, ids=range(30), max_tokens=0))
     desk.worker(VERIFIER, verdict([1]))
     desk.gone("verifier")
-    actions = desk.worker(b"verifier-2", hello("verifier", context=31))
+    actions = desk.worker(b"verifier-2", hello("verifier", pid=2, context=31))
 
     assert failure(actions).kind == "failed"
     assert openings(actions) == []
@@ -352,7 +357,7 @@ def test_a_drafter_that_comes_back_gets_what_is_committed_in_the_same_life() -> 
     desk.worker(VERIFIER, verdict([4]))
     desk.gone("drafter")
     desk.worker(VERIFIER, verdict([5], 1))
-    actions = desk.worker(b"drafter-2", hello("drafter"))
+    actions = desk.worker(b"drafter-2", hello("drafter", pid=2))
     opened = openings(actions)
 
     assert [(peer, opened.request, opened.life) for peer, opened in opened] == [(b"drafter-2", 1, 0)]
@@ -377,7 +382,7 @@ def test_a_verifier_that_is_gone_for_good_fails_all_until_another_comes() -> Non
     desk.client(BOB, ask(2))
     gone = desk.gone("verifier", final=True)
     late = failure(desk.client(ANN, ask(3)))
-    desk.worker(b"verifier-2", hello("verifier"))
+    desk.worker(b"verifier-2", hello("verifier", pid=2))
 
     assert sorted(to_clients(gone), key=lambda pair: pair[0]) == [(ANN, Failed), (BOB, Failed)]
     assert late.kind == "failed"
@@ -451,13 +456,14 @@ def test_a_halt_ends_every_request_and_sends_the_workers_home() -> None:
     desk = Desk("drafter", "verifier", lanes=1)
     desk.client(ANN, ask(1))
     desk.client(BOB, ask(2))
-    actions = desk.worker(b"supervisor", Halt())
+    actions = desk.worker(b"supervisor", Halt(secret=""))
 
     assert to_clients(actions) == [(ANN, Failed), (BOB, Failed)]
     assert to_workers(actions)[-2:] == [(DRAFTER, Stop), (VERIFIER, Stop)]
     assert failure(desk.client(ANN, ask(3))).kind == "busy"
     desk.gone("verifier")
-    assert to_workers(desk.worker(b"verifier-2", hello("verifier"))) == [(b"verifier-2", Stop)]
+    assert to_workers(desk.worker(b"verifier-2", hello("verifier", pid=2))) == [(b"verifier-2", Stop)]
+    assert to_workers(desk.beat(DRAFTER, "drafter")) == [(DRAFTER, Stop)]
     assert desk.worker(VERIFIER, verdict([1])) == []
 
 
@@ -469,7 +475,7 @@ def test_a_status_says_what_the_instance_is_and_did() -> None:
     desk.client(ANN, ask(2))
     desk.client(ANN, Cancel(key=2))
     desk.client(ANN, ask(3))
-    desk.worker(VERIFIER, Pulse(role="verifier", counter=4, dropped=2, at=1.0))
+    desk.worker(VERIFIER, pulse("verifier", {3: (0, 0)}, counter=4, dropped=2))
     (status,) = [action.message for action in desk.client(BOB, Look())]
 
     assert isinstance(status, Status)
@@ -478,6 +484,122 @@ def test_a_status_says_what_the_instance_is_and_did() -> None:
     assert (status.committed_tokens, status.passes) == (2, 1)
     assert (status.checked_tokens, status.accepted_tokens, status.dropped_frames) == (5, 2, 2)
     assert [worker.ready for worker in status.workers] == [True, True]
+
+
+def test_a_pulse_of_someone_unknown_is_answered_by_a_greeting() -> None:
+    """So that a worker whose hello was lost says it again, and serves."""
+    desk = Desk("drafter")
+    desk.client(ANN, ask(1))
+    asked = to_workers(desk.beat(VERIFIER, "verifier"))
+    arrived = desk.worker(VERIFIER, hello("verifier", pid=2))
+
+    assert asked == [(VERIFIER, Greet)]
+    assert to_clients(arrived) == [(ANN, Started)]
+    assert to_workers(desk.worker(VERIFIER, hello("verifier", pid=2))) == []
+    assert to_workers(desk.beat(VERIFIER, "verifier", {1: (0, 0)})) == []
+
+
+def test_an_opening_that_two_pulses_do_not_name_is_sent_again() -> None:
+    """One pulse may have left before it came; what is open in an older life is not open."""
+    desk = both()
+    desk.client(ANN, ask(1))
+    desk.client(BOB, ask(2))
+    first, second = (desk.beat(VERIFIER, "verifier", {1: (0, 0)}) for _ in range(2))
+    third = desk.beat(VERIFIER, "verifier", {1: (0, 0)})
+    desk.gone("verifier")
+    desk.worker(b"verifier-2", hello("verifier", pid=2))
+    old = [desk.beat(DRAFTER, "drafter", {1: (0, 0), 2: (1, 0)}) for _ in range(2)]
+
+    assert (first, third) == ([], [])
+    assert [(peer, opened.request) for peer, opened in openings(second)] == [(VERIFIER, 2)]
+    assert [[(opened.request, opened.life) for _, opened in openings(each)] for each in old] == [[], [(1, 1)]]
+
+
+def test_a_verdict_that_was_lost_alone_is_recalled_by_the_next_pulse() -> None:
+    """Without a later one there would be no gap; only the verifier in the life that it has now is asked."""
+    desk = both()
+    desk.client(ANN, ask(1))
+    desk.worker(VERIFIER, verdict([4]))
+    behind = desk.beat(DRAFTER, "drafter", {1: (0, 3)})
+    level = desk.beat(VERIFIER, "verifier", {1: (0, 1)})
+    (lost,) = desk.beat(VERIFIER, "verifier", {1: (0, 3)})
+    end = desk.worker(VERIFIER, verdict([5, 6], 1, finish="stop", began=0.0, ended=0.0))
+
+    assert (behind, level) == ([], [])
+    assert isinstance(lost.message, Recall)
+    assert (lost.peer, lost.message.request, lost.message.start) == (VERIFIER, 1, 1)
+    assert to_clients(end) == [(ANN, Delta), (ANN, Finished)]
+
+
+@pytest.mark.parametrize("role", ["drafter", "verifier"])
+def test_a_request_that_ended_is_closed_again_where_it_is_still_open(role: Role) -> None:
+    """Else a lost close would cost a lane for ever."""
+    desk = both()
+    desk.client(ANN, ask(1))
+    desk.client(ANN, Cancel(key=1))
+    peer = f"{role}-1".encode()
+
+    assert to_workers(desk.beat(peer, role, {1: (0, 5)})) == [(peer, Close)]
+
+
+def test_a_drafter_that_gave_a_request_up_is_not_asked_again() -> None:
+    """Unless another drafter comes, or the request is opened in a new life."""
+    desk = both()
+    desk.client(ANN, ask(1))
+    desk.worker(DRAFTER, Unserved(request=1, reason="nan"))
+    silent = [desk.beat(DRAFTER, "drafter") for _ in range(3)]
+    desk.gone("drafter")
+    desk.worker(b"drafter-2", hello("drafter", pid=2))
+    again = [desk.beat(b"drafter-2", "drafter") for _ in range(2)]
+
+    assert silent == [[], [], []]
+    assert [len(openings(each)) for each in again] == [0, 1]
+
+
+def test_a_drafter_that_sends_elsewhere_is_told_of_the_verifier_again() -> None:
+    """Where the introduction was lost."""
+    desk = both()
+    lost = desk.worker(DRAFTER, pulse("drafter", peer=""))
+
+    assert to_workers(lost) == [(DRAFTER, Peer)]
+    assert desk.beat(DRAFTER, "drafter") == []
+
+
+def test_the_end_of_an_old_process_does_not_condemn_its_successor() -> None:
+    """Its name is the process, not the role; what is final still is."""
+    desk = both()
+    desk.client(ANN, ask(1))
+    desk.gone("verifier")
+    desk.worker(b"verifier-2", hello("verifier", pid=2))
+    late = desk.gone("verifier", pid=1)
+    told = desk.worker(b"verifier-2", verdict([4], life=1))
+
+    assert late == []
+    assert to_clients(told) == [(ANN, Delta)]
+
+
+def test_a_hello_that_comes_after_the_end_of_its_process_is_not_heard() -> None:
+    """Else the place would be held by someone dead."""
+    desk = Desk()
+    desk.gone("verifier", pid=3)
+    late = desk.worker(b"verifier-3", hello("verifier", pid=3))
+
+    assert late == []
+    assert desk.booking.roster.get("verifier") is None
+
+
+def test_the_supervisor_is_told_how_all_are() -> None:
+    """It asks as a client does, over its own line."""
+    desk = both()
+    desk.beat(VERIFIER, "verifier")
+    ((peer, status),) = [(action.peer, action.message) for action in desk.worker(b"supervisor", Look())]
+
+    assert peer == b"supervisor"
+    assert isinstance(status, Status)
+    assert [(worker.role, worker.pid, worker.beats) for worker in status.workers] == [
+        ("verifier", 1, 1),
+        ("drafter", 1, 0),
+    ]
 
 
 @settings(max_examples=100, deadline=None)
@@ -489,7 +611,7 @@ def test_whatever_anyone_says_each_request_ends_once(seed: int) -> None:
     asked: list[tuple[bytes, int]] = []
     for key in range(80):
         _say(desk, rng, key, asked)
-    desk.worker(b"supervisor", Halt())
+    desk.worker(b"supervisor", Halt(secret=""))
 
     for client, key in asked:
         messages = desk.told(client, key)
@@ -502,7 +624,7 @@ def _say(desk: Desk, rng: random.Random, key: int, asked: list[tuple[bytes, int]
     client = rng.choice([ANN, BOB])
     peer = b"verifier-%d" % rng.randrange(3)
     role: Role = rng.choice(["drafter", "verifier"])
-    move = rng.randrange(9)
+    move = rng.randrange(10)
     if move < 2:
         asked.append((client, key))
         desk.client(client, ask(key, ids=range(rng.choice([0, 1, 5, 63, 64])), stop=rng.choice([[], ["t1 t"]])))
@@ -510,9 +632,12 @@ def _say(desk: Desk, rng: random.Random, key: int, asked: list[tuple[bytes, int]
         owner, name = rng.choice(asked)
         desk.client(owner, Cancel(key=name))
     elif move == 3:
-        desk.worker(peer if role == "verifier" else DRAFTER, hello(role))
+        desk.worker(peer if role == "verifier" else DRAFTER, hello(role, pid=rng.randrange(3)))
     elif move == 4:
-        desk.gone(role, final=rng.random() < 0.2)
+        desk.gone(role, final=rng.random() < 0.2, pid=rng.randrange(3))
+    elif move == 5:
+        there = {rng.randrange(1, 9): (rng.choice([0, 0, 1]), rng.randrange(5)) for _ in range(rng.randrange(4))}
+        desk.beat(peer if role == "verifier" else DRAFTER, role, there)
     else:
         desk.worker(peer, _any_verdict(rng))
 
@@ -525,9 +650,11 @@ def _any_verdict(rng: random.Random) -> Verdict:
 
 
 def _no_closed_request_is_named(actions: Sequence[Action]) -> None:
-    closed: set[int] = set()
+    opened, closed = set[int](), set[int]()
     for action in actions:
-        if isinstance(action.message, Close):
+        if isinstance(action.message, Open):
+            opened.add(action.message.request)
+        if isinstance(action.message, Close) and action.message.request in opened:
             closed.add(action.message.request)
         if isinstance(action.message, Open | Recall):
             assert action.message.request not in closed

@@ -99,7 +99,7 @@ def test_an_open_request_is_drafted_and_a_closed_one_is_not() -> None:
     assert {parent for parent, _ in links(sent)} == {prefixes.extend(prefixes.origin(1), (5, 6, 7))}
     assert made.settle(planned, proposals(planned, W), 0.005) == []
     assert made.plan() is None
-    assert made.requests == []
+    assert list(made.standing) == []
 
 
 def test_target_mode_is_not_drafted() -> None:
@@ -108,7 +108,7 @@ def test_target_mode_is_not_drafted() -> None:
     told(made, opening(mode="target"))
 
     assert made.plan() is None
-    assert made.requests == []
+    assert list(made.standing) == []
 
 
 def test_every_edge_hangs_at_the_root_or_at_an_edge_that_was_sent_before() -> None:
@@ -273,7 +273,7 @@ def test_the_end_of_a_request_frees_its_lane() -> None:
     told(made, verdict([1], finish="stop"))
     told(made, Close(request=1))
 
-    assert made.requests == []
+    assert list(made.standing) == []
     assert sorted(made._lanes) == [0, 1]
 
 
@@ -283,7 +283,7 @@ def test_no_more_requests_are_taken_than_there_are_lanes() -> None:
     for request in (1, 2, 3):
         told(made, opening(request))
 
-    assert made.requests == [1, 2]
+    assert list(made.standing) == [1, 2]
     assert {draft.lane for draft in drafts(made)} == {0, 1}
 
 
@@ -498,7 +498,7 @@ def _disturb(made: Drafting, rng: random.Random, lives: dict[int, int]) -> None:
         told(made, opening(request, life=lives[request], prompt=prompt, committed=[1] * rng.randrange(4)))
     elif move < 0.2:
         told(made, Close(request=request))
-    elif move < 0.6 and made.requests:
+    elif move < 0.6 and made.standing:
         draft = rng.choice(drafts(made))
         start = max(0, draft.output - rng.randrange(2))
         known = draft.tokens[len(draft.request.prompt) + start :]

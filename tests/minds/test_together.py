@@ -71,10 +71,14 @@ def hold(house: House) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 2**32), loss=st.sampled_from([0.0, 0.1, 0.5, 0.9]))
-def test_every_request_ends_once_with_the_targets_text(seed: int, loss: float) -> None:
-    """Through loss, repetition, reordering, deaths, returns and cancels."""
-    house = House(random.Random(seed), loss=loss)
+@given(
+    seed=st.integers(0, 2**32),
+    loss=st.sampled_from([0.0, 0.1, 0.5, 0.9]),
+    control_loss=st.sampled_from([0.0, 0.0, 0.1, 0.4]),
+)
+def test_every_request_ends_once_with_the_targets_text(seed: int, loss: float, control_loss: float) -> None:
+    """Through loss on all links, repetition, reordering, deaths that may go unheard, returns and cancels."""
+    house = House(random.Random(seed), loss=loss, control_loss=control_loss)
     live(house, 1500)
     for role, desk in (("drafter", house.drafter), ("verifier", house.verifier)):
         if desk is None:

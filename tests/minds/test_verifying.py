@@ -107,7 +107,7 @@ def drafting(made: Verifying, request: Open, right: int) -> Callable[[], Edges]:
     """Return a drafter that gives chains of which the first `right` tokens are right, and one more that is not."""
 
     def feed() -> Edges:
-        done = made._checks[request.request].tokens[len(request.prompt) :] if made.requests else []
+        done = made._checks[request.request].tokens[len(request.prompt) :] if made.standing else []
         known = opening(request.request, prompt=request.prompt.tolist(), committed=done)
         return chain(request, [*truth(known, right), 4095], done)
 
@@ -329,7 +329,7 @@ def test_no_more_requests_are_taken_than_there_are_lanes_and_none_is_lost() -> N
     made.handle(Close(request=1), 0.0)
     made.handle(opening(4), 0.0)
 
-    assert made.requests == [2, 4]
+    assert list(made.standing) == [2, 4]
     assert sorted(check.lane for check in made._checks.values()) == [0, 1]
 
 
@@ -577,9 +577,9 @@ def _disturb(made: Verifying, rng: random.Random, lives: dict[int, int], now: fl
         return made.handle(request, now)
     if move < 0.13:
         made.handle(Close(request=number), now)
-    elif move < 0.7 and number in made.requests:
+    elif move < 0.7 and number in made.standing:
         made.handle(_edges(made._checks[number], rng), now)
-    elif number in made.requests and made._checks[number].output > len(made._checks[number].request.committed):
+    elif number in made.standing and made._checks[number].output > len(made._checks[number].request.committed):
         start = rng.randrange(len(made._checks[number].request.committed), made._checks[number].output)
         return made.handle(Resync(request=number, start=start), now)
     return []

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,16 +85,19 @@ def descendants(pid: int) -> list[psutil.Process]:
 
 def role_of(process: psutil.Process) -> str:
     """Return which role a process plays, or nothing if none."""
-    words = process.cmdline()
+    try:
+        words = process.cmdline()
+    except psutil.Error:
+        return ""
     return next((word for word in words if word in ("coordinator", "drafter", "verifier")), "")
 
 
-def await_role(pid: int, role: str) -> psutil.Process:
-    """Return the child of `pid` that plays `role`, as soon as it is there."""
+def await_role(pid: int, role: str, but: Collection[int] = ()) -> psutil.Process:
+    """Return the child of `pid` that plays `role`, as soon as it is there, and is none of those in `but`."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for process in descendants(pid):
-            if role_of(process) == role:
+            if process.pid not in but and role_of(process) == role:
                 return process
         time.sleep(0.05)
     raise TimeoutError(f"{pid} never started a {role}")

@@ -58,16 +58,41 @@ def test_a_killed_launcher(moment: str, tmp_path: Path) -> None:
         assert sim.run_folders() == []
 
 
-def test_a_killed_verifier(tmp_path: Path) -> None:
-    """The command ends with status 70 and one clear line."""
+def _killing(generate: "subprocess.Popen[str]", times: int) -> None:
+    """Kill the verifier so often, each time when there is a new one."""
+    killed: set[int] = set()
+    while len(killed) < times and generate.poll() is None:
+        verifier = sim.await_role(generate.pid, "verifier", killed)
+        killed.add(verifier.pid)
+        verifier.kill()
+
+
+def test_a_killed_verifier_is_replaced(tmp_path: Path) -> None:
+    """The answer is as long as ever; the one who waits for it is told what happened."""
+    words = ["--max-tokens", "300", "--ignore-eos", "hello"]
+    with sim.command(tmp_path / "c.toml", "generate", *words) as generate:
+        assert generate.stdout is not None
+        begun = generate.stdout.read(20)
+        _killing(generate, 1)
+        rest, told = generate.communicate(timeout=60)
+
+    assert generate.returncode == 0
+    assert (begun + rest).count("t") == 300
+    assert told == "the verifier ended (it was ended by signal 9 (Killed)) and is started again\n"
+
+
+def test_a_verifier_that_dies_again_and_again(tmp_path: Path) -> None:
+    """Beyond its budget the command ends with status 70 and one clear last line (case D04)."""
     with sim.command(tmp_path / "c.toml", "generate", "--max-tokens", "0", "hello") as generate:
         assert generate.stdout is not None
         generate.stdout.read(20)
-        sim.await_role(generate.pid, "verifier").kill()
+        _killing(generate, 4)
         _, told = generate.communicate(timeout=sim.WITHIN_S)
 
+    last = "specpipe: the verifier died (4 times in a short time, and is not started again): it was ended by signal 9"
     assert generate.returncode == 70
-    assert told == "specpipe: the verifier died: it was ended by signal 9 (Killed)\n"
+    assert told.splitlines()[-1] == f"{last} (Killed)"
+    assert len(told.splitlines()) == 4
 
 
 def test_a_launch_is_told_and_ended_by_sigterm(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Run as `python -m tests.supervisor.fakes ROLE FOLDER BEHAVIOUR`. Behaviours: well, never (not ready), refuse
 (ends with 64 and a cause), crash (ends with 3), deaf (ignores Stop and SIGTERM), once (crashes the first time),
-brief (ready, then crashes), fickle (crashes before ready, after the first time).
+brief (ready, then crashes), fickle (crashes before ready, after the first time), unknown (gives no sign of life),
+stuck (never, after the first time).
 """
 
 import json
@@ -42,7 +43,9 @@ from specpipe.words.messages import (
     Stats,
     Status,
     Stop,
+    WorkerStatus,
 )
+from tests.minds.messages import pulse
 
 
 def command(folder: Callable[[], Path], **behaviours: str) -> Callable[[str], list[str]]:
@@ -87,14 +90,25 @@ def _heard(hub: ControlHub, peers: set[bytes]) -> bool:
             hub.send(peer, Close(request=0))
         if isinstance(message, Gone):
             with (notes() / "gone.jsonl").open("a", encoding="utf-8") as file:
-                file.write(json.dumps([message.role, message.final, message.reason]) + "\n")
+                file.write(json.dumps([message.role, message.pid, message.final, message.reason]) + "\n")
         if isinstance(message, Look):
-            hub.send(peer, status())
+            # All that have ever beaten beat on; whoever has not is unknown.
+            known = [WorkerStatus(role="worker", ready=True, pid=int(each), beats=_beats()) for each in _known()]
+            hub.send(peer, status(workers=tuple(known)))
         if isinstance(message, Ask):
             answer(hub, peer, message)
         if isinstance(message, Cancel):
             (notes() / "cancelled").touch()
     return any(isinstance(message, Halt) for _, message in messages)
+
+
+def _known() -> list[str]:
+    """Return the processes that are known to the coordinator, from the notes that they left."""
+    return [path.name.removeprefix("alive-") for path in notes().glob("alive-*")]
+
+
+def _beats() -> int:
+    return int(time.monotonic() * 100)
 
 
 def answer(hub: ControlHub, peer: bytes, ask: Ask) -> None:
@@ -120,13 +134,15 @@ def status(**changes: Any) -> Status:
     return Status(**(counts | changes))  # type: ignore[arg-type]
 
 
-def work(role: str, folder: Path) -> None:
-    """Serve until told to stop."""
+def work(role: str, folder: Path, *, unknown: bool) -> None:
+    """Serve until told to stop; `unknown` to the coordinator, which is as good as not serving."""
     addresses = json.loads((folder / "addresses.json").read_text("utf-8"))
     trace = Recorder(folder, role)
     with Sockets() as sockets:
         line = ControlLine(sockets, addresses["control"], TO_DRAFTER)
-        line.send(Pulse(role=role, counter=0, dropped=0, at=0.0))  # type: ignore[arg-type]
+        line.send(pulse(role))  # type: ignore[arg-type]
+        if not unknown:
+            (notes() / f"alive-{os.getpid()}").touch()
         # Told from the first answer: an instance of stand-ins may be ended as soon as it is ready.
         wait([line], None)
         announce(role, dtype="float32")
@@ -147,8 +163,9 @@ def misbehave(role: str, behaviour: str) -> None:
     if behaviour == "crash" or (behaviour == "once" and not mark.exists()) or (behaviour == "fickle" and mark.exists()):
         mark.touch()
         sys.exit(3)
+    stuck = behaviour == "stuck" and mark.exists()
     mark.touch()
-    if behaviour == "never":
+    if behaviour == "never" or stuck:
         threading.Event().wait()
     if behaviour == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -167,4 +184,4 @@ if __name__ == "__main__":
     if played == "coordinator":
         coordinate(Path(where))
     else:
-        work(played, Path(where))
+        work(played, Path(where), unknown=how == "unknown")

@@ -1,5 +1,7 @@
 """What a child says is cut into lines, and its end explains itself."""
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,3 +68,24 @@ def test_without_a_final_line_the_end_is_told_as_it_was(script: str, reason: str
     """A traceback's last line, the status, or the signal."""
     with _ended(script) as child:
         assert child.reason() == reason
+
+
+def test_one_that_is_condemned_ends_for_the_reason_that_was_given() -> None:
+    """Also where it is stopped and can take no signal but one."""
+    child = Child("drafter", [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"], {}, 0.0)
+    try:
+        os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
+        child.condemn("it hangs")
+        child.process.wait(30)
+
+        assert (child.status, child.reason()) == (-signal.SIGKILL, "it hangs")
+    finally:
+        child.close()
+
+
+def test_one_that_has_ended_keeps_its_own_reason() -> None:
+    """Whoever comes too late to kill it changes nothing."""
+    with _ended("raise SystemExit(3)") as child:
+        child.condemn("it hangs")
+
+        assert child.reason() == "it ended with status 3"

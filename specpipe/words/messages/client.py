@@ -89,7 +89,7 @@ class Failed(Message, frozen=True, tag="failed"):
 
 
 class WorkerStatus(Struct, frozen=True, forbid_unknown_fields=True):
-    """One worker as the coordinator sees it."""
+    """One worker as the coordinator sees it; `beats` counts its signs of life."""
 
     role: Name
     ready: bool
@@ -99,6 +99,7 @@ class WorkerStatus(Struct, frozen=True, forbid_unknown_fields=True):
     dtype: Name = ""
     threads: Count = 0
     counter: Count = 0
+    beats: Count = 0
 
 
 class Status(Message, frozen=True, tag="status"):

@@ -7,7 +7,19 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from specpipe.words.messages.fields import Count, Id, Message, Model, Moments, Name, Role, Seconds, Text, Tokens
+from specpipe.words.messages.fields import (
+    Count,
+    Hashes,
+    Id,
+    Message,
+    Model,
+    Moments,
+    Name,
+    Role,
+    Seconds,
+    Text,
+    Tokens,
+)
 from specpipe.words.sampling import Mode, Sampling, Shape, Token
 
 
@@ -34,12 +46,23 @@ class Hello(Message, frozen=True, tag="hello"):
 
 
 class Pulse(Message, frozen=True, tag="pulse"):
-    """A sign of life from the working loop itself, with the steps or passes done so far and frames dropped."""
+    """A sign of life from the working loop itself, with the steps or passes done so far and frames dropped.
+
+    It also says what is open there, so that whatever was lost on the way is noticed: `requests`, each with its life
+    and the number of output tokens that are known there. `peer` is where a drafter sends its edges.
+    """
+
+    FRAMES: ClassVar[dict[str, str]] = {"requests": "<u8", "lives": "<i4", "outputs": "<i4"}
+    EQUAL: ClassVar[tuple[tuple[str, ...], ...]] = (("requests", "lives", "outputs"),)
 
     role: Role
     counter: Count
     dropped: Count
     at: Seconds
+    requests: Hashes
+    lives: Tokens
+    outputs: Tokens
+    peer: Annotated[str, Meta(max_length=512)] = ""
 
 
 class Steps(Message, frozen=True, tag="steps"):
@@ -54,18 +77,26 @@ class Steps(Message, frozen=True, tag="steps"):
 
 
 class Unserved(Message, frozen=True, tag="unserved"):
-    """A worker cannot go on with one request; the reason is for the log and, in short, the client."""
+    """A worker cannot go on with one request; the reason is for the log.
+
+    Without the verifier the request ends; without the drafter it goes on undrafted.
+    """
 
     request: Id
     reason: Text
 
 
 class Gone(Message, frozen=True, tag="gone"):
-    """The supervisor saw a worker's process end; `final` when it will not be started again."""
+    """The supervisor saw process `pid` of a worker end; `final` when the role will not be started again.
+
+    `secret` is what the supervisor wrote into the run folder; from whoever does not know it this means nothing.
+    """
 
     role: Role
+    pid: Count
     final: bool
     reason: Text
+    secret: Name
 
 
 class Ask(Message, frozen=True, tag="ask"):
@@ -104,4 +135,6 @@ class Look(Message, frozen=True, tag="look"):
 
 
 class Halt(Message, frozen=True, tag="halt"):
-    """The supervisor asks the instance to end."""
+    """The supervisor, who knows the `secret` of `Gone`, asks the instance to end."""
+
+    secret: Name

@@ -42,6 +42,10 @@ class Stop(Message, frozen=True, tag="stop"):
     reason: Text = ""
 
 
+class Greet(Message, frozen=True, tag="greet"):
+    """Say hello (again): the coordinator does not know this worker."""
+
+
 class Recall(Message, frozen=True, tag="recall"):
     """Send again what was committed from output index `start` on: the coordinator saw a gap."""
 
