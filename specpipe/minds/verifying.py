@@ -66,13 +66,15 @@ class Verifying:
         return []
 
     def plan(self, now: float) -> Work | None:
-        """Return the next work, or None while there is none or waiting is better (then until `wake`)."""
+        """Return the next work, or None while there is none or waiting is better (then until `wake`).
+
+        Chunks of prompts take turns with passes, which do not wait for drafts then: a chunk would take longer.
+        """
         self._wake = None
         prefill = self._next_prefill()
         if prefill is None or self._prefilled:
             self._prefilled = False
-            chosen = self._next_pass(now)
-            return chosen or prefill
+            return self._next_pass(now, patient=prefill is None) or prefill
         self._prefilled = True
         return prefill
 
@@ -81,8 +83,11 @@ class Verifying:
         return self._wake
 
     def settle_prefill(self, work: Prefill) -> None:
-        """Note that the tokens of a prefill are in the slab."""
+        """Note that the tokens of a prefill are in the slab; the next chunk is another request's, if one waits."""
         work.check.held += len(work.batch)
+        number = work.check.request.request
+        if self._checks.get(number) is work.check:
+            self._checks[number] = self._checks.pop(number)
 
     def settle(
         self,
@@ -171,12 +176,12 @@ class Verifying:
         known = check.tokens[check.held : stop]
         return Prefill(check, Batch.chain(check.lane, check.held, known, [0] * len(known)), wide)
 
-    def _next_pass(self, now: float) -> Pass | None:
+    def _next_pass(self, now: float, *, patient: bool) -> Pass | None:
         ready = [check for check in self._checks.values() if check.decoding and self._block_ready(check, now)]
         if not ready:
             return None
         chosen = choose_shape(ready, self.shape.context, self._seconds, self.shape.most_rows)
-        until = self.patience.worth_waiting(chosen, self._ahead(chosen), now)
+        until = self.patience.worth_waiting(chosen, self._ahead(chosen), now) if patient else None
         if until is not None:
             self._wake_by(until)
             return None

@@ -26,17 +26,20 @@ def calm(_: Message) -> Sequence[float]:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """Planted chances and durations in seconds: a drafter step, a verifier pass, each further row of it."""
+    """Planted chances and durations in seconds: a drafter step, a verifier pass, each further row of it, and a chunk
+    of a prompt.
+    """
 
     w: Sequence[float]
     step: float = 0.005
     passing: float = 0.1
     row: float = 0.0
+    chunk: float = 0.0
 
     def seconds(self, work: Work) -> float:
         """Return how long the verifier takes over some work."""
         if not isinstance(work, Pass):
-            return 0.0
+            return self.chunk
         return self.passing + self.row * (len(work.batch) - len(work.parts))
 
 
@@ -63,6 +66,7 @@ class World:
         *,
         lanes: int = 8,
         requests: int = 1,
+        prefill_rows: int = 1 << 16,
         weather: Callable[[Message], Sequence[float]] = calm,
     ) -> "World":
         """Return a world with ample room."""
@@ -70,21 +74,28 @@ class World:
         return cls(
             devices,
             Drafting(drafting.Shape(lanes, requests, 8192, 1 << 16, 1 << 16)),
-            Verifying(verifying.Shape(requests, 1 << 16, 1 << 16), costs),
+            Verifying(verifying.Shape(requests, 1 << 16, prefill_rows), costs),
             weather,
         )
 
     def run(self, *requests: Open, until: float = 1e9) -> float:
         """Open `requests`, run until nothing happens any more, and return the time."""
         for request in requests:
-            self.drafter.handle(request)
-            self.verifier.handle(request, self.now)
+            self._open(request)
         self._stir()
         while self._events and self.now < until:
             self.now, _, event = heappop(self._events)
             event()
             self._stir()
         return self.now
+
+    def open_at(self, when: float, request: Open) -> None:
+        """Have a request opened at a moment of the run that follows."""
+        self._at(when, lambda: self._open(request))
+
+    def _open(self, request: Open) -> None:
+        self.drafter.handle(request)
+        self.verifier.handle(request, self.now)
 
     def _at(self, when: float, event: Callable[[], None]) -> None:
         heappush(self._events, (when, next(self._order), event))

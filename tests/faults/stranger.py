@@ -29,6 +29,7 @@ def asking(**changes: Any) -> list[bytes]:
     sampling = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0}
     prompt = {"chat": [], "text": "a"}
     fields = {"key": 1, "mode": "target", "sampling": sampling, "seeded": False, "max_tokens": 5, "nodes": 0}
+    fields |= {"check": "chain"}
     ends = {"ignore_eos": False, "stop": [], "stop_tokens": []}
     return [header("ask", prompt | fields | ends | changes), b""]
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -112,6 +113,33 @@ def test_trees_reach_what_an_ideal_pipeline_would(w: Sequence[float], least: flo
     seconds = world.run(opening(max_tokens=tokens, nodes=16, check="tree"))
 
     assert tokens * 0.1 / seconds > least
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    step=st.sampled_from([0.005, 0.05, 0.2]),
+    row=st.sampled_from([0.0, 0.0005, 0.005]),
+    check=st.sampled_from(["chain", "tree", "auto"]),
+)
+def test_nobody_waits_longer_than_a_pass_a_chunk_and_a_few_steps_for_the_next_token(
+    seed: int, step: float, row: float, check: Shape
+) -> None:
+    """However many requests come and go, with prompts of many chunks, on links that lose and delay."""
+    rng, count = random.Random(seed), 5
+    devices = Devices(W, step=step, row=row, chunk=0.03)
+    world = World.of(devices, requests=count, prefill_rows=16, weather=storm(seed, 0.1, 0.1, 0.02))
+    for number in range(1, count + 1):
+        prompt = range(rng.choice([3, 50, 200]))
+        world.open_at(
+            rng.uniform(0.0, 1.5), opening(number, prompt=prompt, max_tokens=rng.randrange(5, 40), check=check)
+        )
+    world.run()
+
+    bound = devices.passing + row * (64 + count) + devices.chunk + min(4 * step, 2 * devices.passing) + 0.01
+    for number in range(1, count + 1):
+        ended = [verdict.ended for verdict in world.verdicts if verdict.request == number]
+        assert max((later - earlier for earlier, later in pairwise(ended)), default=0.0) <= bound
 
 
 def test_sequential_mode_never_overlaps() -> None:
