@@ -96,14 +96,22 @@ def in_turns(answers: Sequence[Iterator[Answer]], disturb: Callable[[int], None]
     return messages
 
 
-def workers(role: str) -> list[psutil.Process]:
-    """Return the children of this process that play a role, ready or still loading."""
-    return [process for process in psutil.Process().children() if role_of(process) == role]
+def workers(served: Running, role: str) -> list[psutil.Process]:
+    """Return the processes of an instance that play a role, ready or still loading; other instances may be up too."""
+    children = psutil.Process().children()
+    return [process for process in children if role_of(process) == role and _belongs(process, served)]
 
 
-def strike(role: str, number: signal.Signals) -> bool:
+def _belongs(process: psutil.Process, served: Running) -> bool:
+    try:
+        return str(served.supervisor.folder) in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def strike(served: Running, role: str, number: signal.Signals) -> bool:
     """Send a signal to whoever plays a role now; return whether there was anyone."""
-    struck = workers(role)
+    struck = workers(served, role)
     for process in struck:
         os.kill(process.pid, number)
     return bool(struck)
@@ -113,6 +121,7 @@ def strike(role: str, number: signal.Signals) -> bool:
 class Mischief:
     """Strikes at random moments until it is told to end; `done` counts what it did."""
 
+    served: Running
     chance: random.Random
     done: Counter[str] = field(default_factory=Counter)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -123,12 +132,12 @@ class Mischief:
             roles = self.chance.choice([("verifier",), ("drafter",), ("verifier", "drafter")])
             kind = self.chance.choice(["kill", "kill", "stop", "pause"])
             for role in roles:
-                if strike(role, signal.SIGKILL if kind == "kill" else signal.SIGSTOP):
+                if strike(self.served, role, signal.SIGKILL if kind == "kill" else signal.SIGSTOP):
                     self.done[f"{kind} {role}"] += 1
             if kind == "pause":
                 self.ended.wait(self.chance.uniform(0.1, 1.5))
                 for role in roles:
-                    strike(role, signal.SIGCONT)
+                    strike(self.served, role, signal.SIGCONT)
 
 
 def rounds(served: Running, expected: Sequence[Told], chance: random.Random, until: float) -> dict[str, object]:
@@ -155,13 +164,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     words = parser.parse_args()
     recovery = RecoverySettings(restarts=1 << 20, window_s=0.5, first_s=0.1, silence_s=SILENCE_S)
-    mischief = Mischief(random.Random(words.seed))
-    thread = threading.Thread(target=mischief.run)
     with tempfile.TemporaryDirectory() as base:
         folders = models(Path(base))
         expected = undisturbed(folders[0])
         events: list[Event] = []
         with instance(folders, recovery, events) as served:
+            mischief = Mischief(served, random.Random(words.seed))
+            thread = threading.Thread(target=mischief.run)
             until = time.monotonic() + 60 * words.minutes
             thread.start()
             try:

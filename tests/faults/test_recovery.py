@@ -37,10 +37,10 @@ def disturbed(served: Running, moments: list[int], roles: tuple[str, ...], numbe
     due = sorted(moments)
 
     def disturb(tokens: int) -> None:
-        if due and tokens >= due[0] and all(workers(role) for role in roles):
+        if due and tokens >= due[0] and all(workers(served, role) for role in roles):
             due.pop(0)
             for role in roles:
-                strike(role, number)
+                strike(served, role, number)
 
     messages = in_turns([served.start(*request) for request in REQUESTS], disturb)
     assert due == []
@@ -88,7 +88,7 @@ def _give_up(folders: tuple[Path, Path]) -> None:
     with instance(folders, RecoverySettings(restarts=0)) as served:
         started = [served.start([5, 6, number], Options(max_tokens=0, ignore_eos=True)) for number in range(6)]
         next(started[0])
-        strike("verifier", signal.SIGKILL)
+        strike(served, "verifier", signal.SIGKILL)
         messages = in_turns(started, lambda _: None)
         ends = [each for answer in messages for each in answer if isinstance(each, Finished | Failed)]
 
@@ -113,7 +113,7 @@ def _lose_the_coordinator(folders: tuple[Path, Path], left: list[psutil.Process]
         left += [psutil.Process(pid) for pid in served.supervisor.pids.values()]
         answers = served.start("the day", Options(max_tokens=0, ignore_eos=True))
         next(answers)
-        strike("coordinator", signal.SIGKILL)
+        strike(served, "coordinator", signal.SIGKILL)
         with pytest.raises((WorkerError, PeerError)):
             list(answers)
         with pytest.raises(StopIteration):
