@@ -12,7 +12,7 @@ import msgspec
 
 from specpipe import __version__
 from specpipe.errors import WorkerError
-from specpipe.links.folder import Instance, RunFolder, register
+from specpipe.links.folder import Instance, RunFolder, discard, register
 from specpipe.models.device import choose_dtype
 from specpipe.process.confidence import confide
 from specpipe.settings import Settings
@@ -164,11 +164,12 @@ class Supervisor:
         """End the processes; whatever interrupts the waiting, the folder is removed.
 
         That is done first where nothing in it is still wanted: connections outlive the names of their
-        sockets, and who is killed while waiting leaves nothing.
+        sockets, and who is killed while waiting leaves nothing. It is done again at the end, because a process
+        that is starting may have put something into the folder in the middle of the first time.
         """
         try:
             if self._trace is None:
-                self._folder.remove()
+                discard(self._folder.path)
             self._keeper.ask_to_end()
             if self._thread.ident is not None:
                 self._thread.join()

@@ -3,7 +3,7 @@
 Run as `python -m tests.supervisor.fakes ROLE FOLDER BEHAVIOUR`. Behaviours: well, never (not ready), refuse
 (ends with 64 and a cause), crash (ends with 3), deaf (ignores Stop and SIGTERM), once (crashes the first time),
 brief (ready, then crashes), fickle (crashes before ready, after the first time), unknown (gives no sign of life),
-stuck (never, after the first time).
+stuck (never, after the first time), messy (told to end, puts something into the run folder).
 """
 
 import json
@@ -154,7 +154,13 @@ def work(role: str, folder: Path, *, unknown: bool) -> None:
     trace.close()
 
 
-def misbehave(role: str, behaviour: str) -> None:
+def _litter(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "litter").touch()
+    sys.exit(0)
+
+
+def misbehave(role: str, folder: Path, behaviour: str) -> None:
     """Do what `behaviour` says before, or instead of, serving."""
     mark = notes() / f"been-{role}"
     if behaviour == "refuse":
@@ -171,6 +177,10 @@ def misbehave(role: str, behaviour: str) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         announce(role, control="", clients="")
         threading.Event().wait()
+    if behaviour == "messy":
+        signal.signal(signal.SIGTERM, lambda *_: _litter(folder))
+        announce(role)
+        threading.Event().wait()
     if behaviour == "brief":
         announce(role)
         time.sleep(0.2)
@@ -180,7 +190,7 @@ def misbehave(role: str, behaviour: str) -> None:
 if __name__ == "__main__":
     _, played, where, how = sys.argv
     Lifeline(0, last=lambda: discard(Path(where)) if played == "coordinator" else None, grace_s=0.1)
-    misbehave(played, how)
+    misbehave(played, Path(where), how)
     if played == "coordinator":
         coordinate(Path(where))
     else:

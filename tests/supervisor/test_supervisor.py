@@ -236,6 +236,14 @@ def test_the_deaf_are_killed(stage: Stage) -> None:
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
 
 
+def test_what_a_process_leaves_while_it_ends_is_removed(stage: Stage) -> None:
+    """Sockets and files that come after the folder was first removed go as well."""
+    with stage.play({"drafter": "messy"}, patience=Patience(halt_s=0.2, terminate_s=2.0)) as instance:
+        folder = instance.folder
+
+    assert not folder.exists()
+
+
 def test_hurry_kills_at_once(stage: Stage) -> None:
     """A second Ctrl-C does not wait for anybody, deaf or not."""
     deaf = {"drafter": "deaf", "verifier": "deaf"}
