@@ -48,7 +48,7 @@ class ModelSettings(Part, frozen=True):
 class SpeculationSettings(Part, frozen=True):
     """How drafts are grown and checked: `check` the shape in which drafted rows are checked (`auto`: chosen by
     measurement), `nodes` N of them in a pass (0: chosen by measurement), `lanes` M nodes in a drafter step,
-    `fan` F children of each.
+    `fan` F children of each, `acceptance` how drafted tokens are judged.
     """
 
     mode: Literal["pipelined", "sequential", "target"] = "pipelined"
@@ -56,6 +56,7 @@ class SpeculationSettings(Part, frozen=True):
     nodes: Annotated[int, Meta(ge=0, le=1024)] = 0
     lanes: Annotated[int, Meta(ge=1, le=1024)] = 8
     fan: Annotated[int, Meta(ge=1, le=64)] = 4
+    acceptance: Literal["coupled", "rejection"] = "coupled"
 
 
 class EngineSettings(Part, frozen=True):

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,6 +23,9 @@ BROKEN_PIPE = 141
 
 def main() -> NoReturn:
     """Run the command of `sys.argv` and exit with its status."""
+    # Until a command has something to clean up, Ctrl-C ends the process at once; an exception could be swallowed
+    # by whatever is being imported.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(run(sys.argv[1:]))
 
 

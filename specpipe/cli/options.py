@@ -19,6 +19,7 @@ _SHARED = (
     click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16"]), help="Arithmetic of both models."),
     click.option("--mode", type=click.Choice(["pipelined", "sequential", "target"]), help="How draft and target work."),
     click.option("--check", type=click.Choice(["chain", "tree", "auto"]), help="The shape of what a pass checks."),
+    click.option("--acceptance", type=click.Choice(["coupled", "rejection"]), help="How guesses are judged."),
     click.option("--nodes", type=int, metavar="N", help="Most drafted tokens in a pass; 0: chosen by measurement."),
     click.option("--lanes", type=int, metavar="M", help="Places that the drafter extends in one step."),
     click.option(
@@ -55,7 +56,7 @@ def settings_of(flags: dict[str, Any]) -> Settings:
     changes = {
         "target": _model(flags, "target"),
         "draft": _model(flags, "draft"),
-        "speculation": {key: flags.get(key) for key in ("mode", "check", "nodes", "lanes")},
+        "speculation": {key: flags.get(key) for key in ("mode", "check", "acceptance", "nodes", "lanes")},
         "engine": {"batch_invariant": flags.get("batch_invariant")},
     }
     return settings.merged(changes)

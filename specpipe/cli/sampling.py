@@ -49,6 +49,7 @@ def options_of(flags: dict[str, Any], speculation: SpeculationSettings) -> Optio
     return Options(
         mode=speculation.mode,
         check=speculation.check,
+        acceptance=speculation.acceptance,
         nodes=speculation.nodes,
         logit_bias=paired(map(_pair, flags["logit_bias"])),
         bad_words=tuple(_ids("bad_words", text) for text in flags["bad_words"]),

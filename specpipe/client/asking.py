@@ -12,7 +12,7 @@ from specpipe.errors import RequestError
 from specpipe.minds.fitting import contradiction
 from specpipe.wording import objection
 from specpipe.words.messages import Ask
-from specpipe.words.sampling import Mode, Sampling, Shape
+from specpipe.words.sampling import Acceptance, Mode, Sampling, Shape
 
 Chat = Sequence[tuple[str, str]]
 _MOST_ID = np.iinfo(np.int32).max
@@ -46,6 +46,7 @@ class Options:
     bad_words: tuple[tuple[int, ...], ...] = ()
     allowed_ids: tuple[int, ...] = ()
     top_logprobs: int = 0
+    acceptance: Acceptance = "coupled"
 
 
 def ask_chat(chat: Chat, options: Options) -> Ask:

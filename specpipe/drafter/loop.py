@@ -10,7 +10,7 @@ from specpipe.clock import now
 from specpipe.errors import WorkerError
 from specpipe.links.seam import DataDialer, Link
 from specpipe.links.wait import wait
-from specpipe.minds.drafting import Drafting
+from specpipe.minds.drafting import Drafting, News
 from specpipe.minds.stepping import Step
 from specpipe.process.attending import attend
 from specpipe.process.ending import Ending
@@ -68,7 +68,7 @@ class Drafter:
         self._ending = ending
         self._trace = trace
         self._reports = StepReports(wires.control)
-        self._edges: list[Edges] = []
+        self._edges: list[News] = []
         self._step_s = 0.0
         self._steps = 0
         self._peer = ""
@@ -148,7 +148,7 @@ class Drafter:
             self._model.mend(draft.lane)
         self._wires.control.send(Unserved(request=draft.request.request, reason=str(error)))
 
-    def _send(self, messages: Sequence[Edges | Resync]) -> None:
+    def _send(self, messages: Sequence[News | Resync]) -> None:
         for message in messages:
             self._wires.data.send(message)
             arrow(self._trace, message, "begin")

@@ -9,7 +9,7 @@ import zmq
 
 from specpipe.links.address import dial, listen
 from specpipe.links.sockets import Ear, Inbox, Sockets, transmit
-from specpipe.words.messages import Edges, Message, Resync, Verdict
+from specpipe.words.messages import Draws, Edges, Message, Resync, Verdict
 from specpipe.words.messages.codec import encode
 
 HIGH_WATER = 512
@@ -26,7 +26,7 @@ class DataServer(Ear):
         sockets: Sockets,
         edges: str,
         verdicts: str,
-        kinds: Sequence[type[Message]] = (Edges, Resync),
+        kinds: Sequence[type[Message]] = (Edges, Draws, Resync),
         *,
         high_water: int = HIGH_WATER,
     ) -> None:

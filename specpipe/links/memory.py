@@ -10,7 +10,7 @@ from math import inf
 
 from specpipe.errors import FrameError
 from specpipe.links.weather import Storm, Weather
-from specpipe.words.messages import Edges, Message, Resync, Verdict
+from specpipe.words.messages import Draws, Edges, Message, Resync, Verdict
 from specpipe.words.messages.codec import Decoder, Frames, encode
 
 CAPACITY = 4096
@@ -67,7 +67,7 @@ class MemoryNetwork:
         """Return a new line to the hub at `address`."""
         return MemoryLine(self, self.open(self.weather.steady(), kinds), address)
 
-    def server(self, kinds: Sequence[type[Message]] = (Edges, Resync)) -> "MemoryServer":
+    def server(self, kinds: Sequence[type[Message]] = (Edges, Draws, Resync)) -> "MemoryServer":
         """Return a new verifier's end of a data link."""
         return MemoryServer(self, self.open(self.weather, kinds))
 

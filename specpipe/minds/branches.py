@@ -75,10 +75,10 @@ def in_depth(root: Node, nodes: Sequence[Node]) -> list[Node]:
 
 
 def _first(drafted: Drafted, node: Node, limits: Limits) -> Node | None:
-    edges = drafted.after(node.prefix)
-    if not edges or node.position >= limits.position or edges[0].token in limits.stops:
+    edge = drafted.first(node.prefix)
+    if edge is None or node.position >= limits.position or edge.token in limits.stops:
         return None
-    return _child(node, edges[0], first=True)
+    return _child(node, edge, first=True)
 
 
 def _best_first(drafted: Drafted, root: Node, limits: Limits) -> Iterator[Node]:

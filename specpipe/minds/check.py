@@ -56,8 +56,8 @@ class Check:
 
     def stops_after(self, node: Node) -> bool:
         """Return whether the draft's first choice after `node` ends the text, so that no chain goes on there."""
-        edges = self.drafted.after(node.prefix)
-        return bool(edges) and edges[0].token in self.stop_tokens
+        edge = self.drafted.first(node.prefix)
+        return edge is not None and edge.token in self.stop_tokens
 
     def walk(self, nodes: Sequence[Node], sampled: Sequence[int]) -> list[int]:
         """Return the rows whose samples are committed: the root's, 0, and on from each node that was right.

@@ -10,13 +10,17 @@ from specpipe.minds.calibration import Kind
 from specpipe.minds.ngram import Lookup
 from specpipe.minds.slots import Slots
 from specpipe.words import prefix as prefixes
+from specpipe.words.draw import Draw
 from specpipe.words.messages import Open
 from specpipe.words.trie import Node, Trie
 
 
 @dataclass(slots=True, eq=False)
 class Guess:
-    """What may follow a node. It becomes a node itself when it is taken for expansion; most never are."""
+    """What may follow a node. It becomes a node itself when it is taken for expansion; most never are.
+
+    `draw` is there if it was drawn for the ratio test.
+    """
 
     parent: Node
     token: int
@@ -24,6 +28,15 @@ class Guess:
     kind: Kind
     chance: float
     reach: float
+    draw: Draw | None = None
+
+    @property
+    def urgency(self) -> float:
+        """By what it is decided whether to send it: its reach, but for a draw that of its parent.
+
+        Whether the ratio test takes place may not depend on the very token that was drawn.
+        """
+        return self.parent.reach if self.draw else self.reach
 
 
 class Draft:
@@ -84,24 +97,24 @@ class Draft:
             node = node.parent
         return nodes[::-1]
 
-    def guess(self, parent: Node, token: int, log_q: float, kind: Kind) -> Guess:
+    def guess(self, parent: Node, token: int, log_q: float, kind: Kind, draw: Draw | None = None) -> Guess:
         """Note a new guess and make it a candidate, unless a stop token ends the text there."""
         chance = kind.chance
-        guess = Guess(parent, token, log_q, kind, chance, parent.reach + log(chance))
+        guess = Guess(parent, token, log_q, kind, chance, parent.reach + log(chance), draw)
         self.guesses.setdefault(parent.prefix, []).append(guess)
         self._fresh.append(guess)
         if token not in self._stops:
             heappush(self._frontier, (-guess.reach, next(self._order), guess))
         return guess
 
-    def follow(self, parent: Node, token: int, kind: Kind) -> Node | None:
+    def follow(self, parent: Node, token: int, kind: Kind, draw: Draw | None = None) -> Node | None:
         """Return the node of a guess that has no log q, or was made already.
 
         None if it finds no room, or if the text ends with it.
         """
         made = self.guesses.get(parent.prefix, [])
         known = next((guess for guess in made if guess.token == token), None)
-        guess = known or self.guess(parent, token, 0.0, kind)
+        guess = known or self.guess(parent, token, 0.0, kind, draw)
         return None if token in self._stops else self._node(guess)
 
     def unsent(self, least: float) -> list[Guess]:
@@ -110,8 +123,8 @@ class Draft:
         The others become no likelier, and are not looked at again, until the root moves.
         """
         floor = self.trie.root.reach + log(least) if least else -inf
-        news = [guess for guess in self._fresh if guess.reach >= floor]
-        self._unlikely += [guess for guess in self._fresh if guess.reach < floor]
+        news = [guess for guess in self._fresh if guess.urgency >= floor]
+        self._unlikely += [guess for guess in self._fresh if guess.urgency < floor]
         self._fresh = []
         return news
 

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from math import inf, log
+from typing import NamedTuple
 
 import numpy as np
 
 from specpipe.minds.calibration import Calibration
 from specpipe.minds.draft import Draft
 from specpipe.minds.stepping import Step, Stepper, is_behind, without_model
-from specpipe.words.messages import Close, Edges, Message, Open, Resync, Verdict
+from specpipe.words.draw import Draw
+from specpipe.words.messages import Close, Draws, Edges, Message, Open, Resync, Verdict
 from specpipe.words.proposals import Proposals
 from specpipe.words.trie import Node
 
@@ -28,6 +30,17 @@ _DEEPEST = 64
 
 # A token with its log q and gap.
 Score = tuple[int, float, float]
+News = Edges | Draws
+
+
+class Found(NamedTuple):
+    """What the model proposed after a row: its ranked tokens, and the drawn one where the ratio test wants it."""
+
+    ranked: Sequence[Score]
+    draw: Draw | None
+
+
+_NOTHING = Found((), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class Drafting:
         """The requests that are open here, each with its life and the number of its tokens that are known."""
         return {number: (draft.request.life, draft.output) for number, draft in self._drafts.items()}
 
-    def handle(self, message: Message) -> Sequence[Edges | Resync]:
+    def handle(self, message: Message) -> Sequence[News | Resync]:
         """Take in what arrived; return what to send: edges that are likely now, or a question for a gap."""
         match message:
             case Open():
@@ -84,18 +97,18 @@ class Drafting:
         self._prefilled = step is not None and step.prefill
         return step
 
-    def settle(self, step: Step, proposals: Proposals | None, seconds: float) -> list[Edges]:
-        """Take in what a step produced; return the edges worth sending, by request."""
+    def settle(self, step: Step, proposals: Proposals | None, seconds: float) -> list[News]:
+        """Take in what a step produced; return what is worth sending of it, by request."""
         if step.prefill:
             return []
         self._steps += 1
         self._step_s = seconds
-        scores = _by_row(proposals) if proposals else [[]] * len(step.rows)
-        for row, mine in zip(step.rows, scores, strict=True):
+        found = _by_row(proposals) if proposals else [_NOTHING] * len(step.rows)
+        for row, mine in zip(step.rows, found, strict=True):
             if row.node is not None and self._is_open(row.draft) and row.draft.alive(row.node):
                 self._note(row.draft, row.node, mine)
         drafts = dict.fromkeys(row.draft for row in step.rows)
-        return [edges for draft in drafts if self._is_open(draft) for edges in self._news(draft)]
+        return [news for draft in drafts if self._is_open(draft) for news in self._news(draft)]
 
     def _prefill(self) -> Step | None:
         if not self.shape.model:
@@ -124,7 +137,7 @@ class Drafting:
         if draft is not None:
             self._lanes.append(draft.lane)
 
-    def _follow(self, verdict: Verdict) -> Sequence[Edges | Resync]:
+    def _follow(self, verdict: Verdict) -> Sequence[News | Resync]:
         draft = self._drafts.get(verdict.request)
         if draft is None or verdict.life < draft.request.life:
             return []
@@ -177,31 +190,44 @@ class Drafting:
         deepest = draft.request.nodes if draft.request.mode == "sequential" else _DEEPEST
         return child < self.shape.context and child <= last_checked and depth <= deepest
 
-    def _note(self, draft: Draft, node: Node, scores: Sequence[Score]) -> None:
+    def _note(self, draft: Draft, node: Node, found: Found) -> None:
+        fan = 1 if draft.request.mode == "sequential" else len(found.ranked)
+        if found.draw:
+            self._note_draw(draft, node, found.draw, found.ranked[: fan - 1])
+            return
         sampled = not draft.request.sampling.greedy
-        fan = 1 if draft.request.mode == "sequential" else len(scores)
         known = {guess.token for guess in draft.guesses.get(node.prefix, ())}
-        for rank, (token, log_q, gap) in enumerate(scores[:fan]):
+        for rank, (token, log_q, gap) in enumerate(found.ranked[:fan]):
             if token >= 0 and token not in known:
                 draft.guess(node, token, log_q, self.calibration.kind("model", sampled, rank, gap))
         if self.shape.ngram:
             self._look_up(draft, node)
 
+    def _note_draw(self, draft: Draft, node: Node, draw: Draw, others: Sequence[Score]) -> None:
+        """Note the one token that the ratio test will judge, and guesses of what will replace it."""
+        if draft.guesses.get(node.prefix):
+            return
+        draft.guess(node, draw.token, -draw.surprise, self.calibration.kind("drawn", True, 0, draw.surprise), draw)
+        for rank, (token, log_q, gap) in enumerate(others, 1):
+            if token >= 0:
+                draft.guess(node, token, log_q, self.calibration.kind("replacing", True, rank, gap))
+
     def _look_up(self, draft: Draft, start: Node) -> None:
         """Follow the n-gram guess for as long as there is one: a chain costs no forward pass."""
         if draft.request.mode == "sequential" and draft.guesses.get(start.prefix):
             return
-        sampled = not draft.request.sampling.greedy
+        sampled, drawing = not draft.request.sampling.greedy, draft.request.sampling.drawing
         node: Node | None = start
         path = [each.token for each in draft.path(start)]
         for _ in range(_CHAIN_GUESSES):
             found = draft.lookup.guess(path)
             if node is None or found is None or not self._worth(draft, node):
                 break
-            node = draft.follow(node, found.token, self.calibration.kind("ngram", sampled, 0, float(found.matched)))
+            kind = self.calibration.kind("ngram", sampled, 0, float(found.matched))
+            node = draft.follow(node, found.token, kind, Draw.certain(found.token) if drawing else None)
             path.append(found.token)
 
-    def _news(self, draft: Draft) -> list[Edges]:
+    def _news(self, draft: Draft) -> list[News]:
         """Return what the verifier does not know yet and might check."""
         least = 0.0 if draft.request.mode == "sequential" else LEAST_SENT
         news = draft.unsent(least)
@@ -216,13 +242,16 @@ class Drafting:
             log_q=np.array([guess.log_q for guess in news], np.float32),
             chances=np.array([guess.chance for guess in news], np.float32),
         )
-        return [edges]
+        draws = [(guess.parent.prefix, guess.draw) for guess in news if guess.draw]
+        # First, so that no pass that knows of an edge lacks its distribution.
+        return [Draws.of(draft.request.request, draws), edges] if draws else [edges]
 
 
-def _by_row(proposals: Proposals) -> list[list[Score]]:
-    """Return each row's proposals, best first."""
+def _by_row(proposals: Proposals) -> list[Found]:
+    """Return what was proposed after each row."""
     arrays = (proposals.tokens.tolist(), proposals.log_q.tolist(), proposals.gaps.tolist())
-    return [list(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+    ranked = [list(zip(*row, strict=True)) for row in zip(*arrays, strict=True)]
+    return list(map(Found, ranked, proposals.draws or [None] * len(ranked)))
 
 
 def _promise(draft: Draft) -> float:

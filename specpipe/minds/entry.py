@@ -80,7 +80,7 @@ class Entry:
             sampling=replace(ask.sampling, seed=self.seed),
             ending=Ending(min(ask.max_tokens or most, most), tuple(sorted(self.ends(stop_tokens)))),
             nodes=nodes,
-            check=ask.check,
+            check="chain" if ask.sampling.acceptance == "rejection" else ask.check,
             prompt=np.array(self.prompt, np.int32),
             committed=np.array(self.committed, np.int32),
         )

@@ -12,6 +12,8 @@ def contradiction(ask: Ask) -> str | None:
     least, most = ask.sampling.min_tokens, ask.max_tokens
     if 0 < most < least:
         return f"min_tokens: {least} is more than max_tokens, {most}"
+    if ask.sampling.acceptance == "rejection" and ask.check == "tree":
+        return "check: trees are not checked by rejection; ask for chain or auto, or for coupled acceptance"
     return None
 
 

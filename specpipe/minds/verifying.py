@@ -13,7 +13,7 @@ from specpipe.minds.costs import PassCosts
 from specpipe.minds.patience import Patience
 from specpipe.minds.work import Move, Pass, Prefill, Work, passing
 from specpipe.words.batch import Batch
-from specpipe.words.messages import Close, Edges, Message, Open, Recall, Resync, Verdict
+from specpipe.words.messages import Close, Draws, Edges, Message, Open, Recall, Resync, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,8 @@ class Verifying:
                 self._close(message.request)
             case Edges():
                 self._learn(message, now)
+            case Draws():
+                self._keep(message)
             case Recall() | Resync():
                 return self._repeat(message.request, message.start)
         return []
@@ -154,6 +156,13 @@ class Verifying:
         arrays = (edges.parents, edges.tokens, edges.log_q, edges.chances)
         for fields in zip(*(array.tolist() for array in arrays), strict=True):
             check.drafted.add(*fields)
+
+    def _keep(self, draws: Draws) -> None:
+        check = self._checks.get(draws.request)
+        if check is None:
+            return
+        for prefix, draw in draws.apart():
+            check.drafted.draw(prefix, draw)
 
     def _repeat(self, request: int, start: int) -> list[Verdict]:
         check = self._checks.get(request)

@@ -7,6 +7,7 @@ from specpipe.minds.branches import Node, in_depth
 from specpipe.minds.check import Check
 from specpipe.minds.choosing import Choice
 from specpipe.words.batch import Batch, Ints
+from specpipe.words.draw import Draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Pass:
     def drafted(self) -> list[list[int]]:
         """The drafted tokens of each row's text, from below the root to the row itself; the root's own has none."""
         return [[each.token for each in node.path()] for check, nodes in self.parts for node in (check.root, *nodes)]
+
+    @property
+    def draws(self) -> list[Draw | None]:
+        """What was drawn after each row, whether or not it is a row too: a draw that has arrived is always judged."""
+        return [check.drafted.drawn(each.prefix) for check, nodes in self.parts for each in (check.root, *nodes)]
 
     def apart(self) -> list["Pass"]:
         """Return a pass for each request alone."""

@@ -7,11 +7,12 @@ import torch
 from torch import Tensor
 
 from specpipe.errors import WorkerError
-from specpipe.sampling import warp
+from specpipe.sampling import rejection, warp
 from specpipe.sampling.cache import NoiseCache, all_tokens
 from specpipe.sampling.columns import Columns
 from specpipe.sampling.ranking import first_maximum, require_numbers
 from specpipe.sampling.spot import Spot
+from specpipe.sampling.warp import Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Choice:
 
 class Sampler:
     """Chooses argmax(log p + g), with the shared noise g of the position; greedy rows without noise.
+
+    Rows of requests that ask for it are judged by the ratio test instead.
 
     Columns from `vocabulary` on are padding: never chosen, no part of any probability. A row's choice
     depends on nothing but its own logits and spot.
@@ -71,10 +74,12 @@ class Sampler:
 
     def _chosen(self, row: Tensor, spot: Spot) -> Tensor:
         scores = spot.ruled(row)
-        return first_maximum(scores[None])[0] if spot.sampling.greedy else self._coupled(scores, spot)
-
-    def _coupled(self, scores: Tensor, spot: Spot) -> Tensor:
+        if spot.sampling.greedy:
+            return first_maximum(scores[None])[0]
         left = warp.kept(scores, spot.sampling)
+        return rejection.judge(left, spot, self._vocabulary) if spot.sampling.drawing else self._coupled(left, spot)
+
+    def _coupled(self, left: Kept, spot: Spot) -> Tensor:
         noise = self.noise.at(spot.sampling.seed, spot.position, left.columns)
         best = first_maximum((left.scores + noise)[None])[0]
         return best if left.columns is None else left.columns[best]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from specpipe.sampling.rules import Rules
+from specpipe.words.draw import Draw
 from specpipe.words.sampling import Sampling
 
 
@@ -14,6 +15,7 @@ class Spot:
     """A place in a text: its index in prompt + output, and the request's way of sampling.
 
     With `rules` it also says what was written before: the `committed` text and the drafted `path` after it.
+    `draw` is what was drawn from the draft for this place, where the request judges guesses by the ratio test.
     """
 
     sampling: Sampling
@@ -21,6 +23,7 @@ class Spot:
     rules: Rules | None = None
     committed: Sequence[int] = ()
     path: Sequence[int] = ()
+    draw: Draw | None = None
 
     @property
     def plain(self) -> bool:

@@ -10,12 +10,12 @@ import numpy as np
 
 from specpipe.minds import drafting, verifying
 from specpipe.minds.costs import PassCosts
-from specpipe.minds.drafting import Drafting
+from specpipe.minds.drafting import Drafting, News
 from specpipe.minds.stepping import Step
 from specpipe.minds.verifying import Verifying
 from specpipe.minds.work import Pass, Work
 from specpipe.words import planted
-from specpipe.words.messages import Edges, Message, Open, Resync, Verdict
+from specpipe.words.messages import Message, Open, Resync, Verdict
 from specpipe.words.proposals import Proposals
 
 
@@ -137,7 +137,7 @@ class World:
         for verdict in self.verifier.handle(message, self.now):
             self._send(verdict, self._follow)
 
-    def _send(self, message: Edges | Verdict | Resync, arrive: Callable[[Message], None]) -> None:
+    def _send(self, message: News | Verdict | Resync, arrive: Callable[[Message], None]) -> None:
         for delay in self.weather(message):
             self._at(self.now + delay, lambda: arrive(message))
 

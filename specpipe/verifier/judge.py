@@ -50,6 +50,6 @@ class Judge:
         rules = [self._rules.of(check, check.request) for check in checks]
         paths = work.drafted if any(rules) else [()] * len(checks)
         return [
-            Spot(check.request.sampling, position, mine, check.tokens, path)
-            for check, position, mine, path in zip(checks, positions, rules, paths, strict=True)
+            Spot(check.request.sampling, position, mine, check.tokens, path, draw)
+            for check, position, mine, path, draw in zip(checks, positions, rules, paths, work.draws, strict=True)
         ]

@@ -7,6 +7,8 @@ never wrong: it lies where it belongs, whether or not anything is ever drafted o
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from specpipe.words.draw import Draw
+
 CAPACITY = 4096
 WIDEST = 64
 _LEAST = 1e-9
@@ -21,7 +23,7 @@ class Edge(NamedTuple):
 
 
 class Drafted:
-    """The edges of a request by the prefix that they continue.
+    """The edges of a request, and what was drawn for it, by the prefix that they continue.
 
     Bounded: of more than `capacity` prefixes the oldest are forgotten, of more than `WIDEST` edges the newest.
     A chance outside 0..1, which only a foreign drafter would claim, counts as the nearest within.
@@ -30,6 +32,7 @@ class Drafted:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
         self._after: dict[int, list[Edge]] = {}
+        self._draws: dict[int, Draw] = {}
 
     def __len__(self) -> int:
         """Return of how many prefixes edges are kept."""
@@ -50,6 +53,21 @@ class Drafted:
     def after(self, prefix: int) -> Sequence[Edge]:
         """Return the edges after `prefix`, the likeliest first, the earlier of equals first."""
         return self._after.get(prefix, ())
+
+    def draw(self, prefix: int, draw: Draw) -> None:
+        """Keep what was drawn after `prefix`; the first one stands, since only that was drawn without knowing more."""
+        if self._draws.setdefault(prefix, draw) is draw and len(self._draws) > self.capacity:
+            del self._draws[next(iter(self._draws))]
+
+    def drawn(self, prefix: int) -> Draw | None:
+        """Return what was drawn after `prefix`."""
+        return self._draws.get(prefix)
+
+    def first(self, prefix: int) -> Edge | None:
+        """Return the edge by which a chain goes on after `prefix`: the drawn one, or else the likeliest."""
+        edges, draw = self.after(prefix), self._draws.get(prefix)
+        drawn = draw and next((edge for edge in edges if edge.token == draw.token), None)
+        return drawn or (edges[0] if edges else None)
 
     def foresaw(self, prefix: int, token: int) -> bool:
         """Return whether `token` was drafted after `prefix`."""

@@ -11,6 +11,8 @@ Mode = Literal["pipelined", "sequential", "target"]
 # In which shape guesses are checked; `auto` leaves it to the verifier.
 Shape = Literal["chain", "tree", "auto"]
 FinishReason = Literal["stop", "length"]
+# How a drafted token is judged: equal to the target's own pick, or by the ratio test on a draw.
+Acceptance = Literal["coupled", "rejection"]
 
 MAX_SEED = (1 << 64) - 1
 MAX_TOKENS = 1 << 20
@@ -33,6 +35,8 @@ class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
     those of the output. `logit_bias` are (token, bias); where a token comes twice the biases add up. Before
     `min_tokens` output tokens no stop token is chosen. No token is chosen that completes one of `bad_words`, nor one
     outside `allowed_ids`, if there are any. `top_logprobs` is how many of the best tokens are told of each position.
+    `acceptance` says how drafted tokens are judged: `coupled` gives one text for each seed, `rejection` the
+    target's distribution only.
     """
 
     temperature: Annotated[float, Meta(ge=0.0, le=100.0)] = 0.0
@@ -48,6 +52,7 @@ class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
     bad_words: Annotated[tuple[_Sequence, ...], Meta(max_length=256)] = ()
     allowed_ids: Annotated[tuple[Token, ...], Meta(max_length=4096)] = ()
     top_logprobs: Annotated[int, Meta(ge=0, le=MAX_TOP_LOGPROBS)] = 0
+    acceptance: Acceptance = "coupled"
 
     def __post_init__(self) -> None:
         # msgspec bounds integers only within 64 signed bits.
@@ -58,6 +63,11 @@ class Sampling(Struct, frozen=True, forbid_unknown_fields=True):
     def greedy(self) -> bool:
         """Whether the best token is taken without noise, the lowest of several."""
         return self.temperature == 0.0 or self.top_k == 1 or self.min_p == 1.0
+
+    @property
+    def drawing(self) -> bool:
+        """Whether drafted tokens are drawn, and judged by the ratio test; without chance there is nothing to draw."""
+        return self.acceptance == "rejection" and not self.greedy
 
     @property
     def penalised(self) -> bool:

@@ -14,11 +14,13 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
     config = tmp_path / "c.toml"
     config.write_text('[target]\nname = "a"\n[draft]\nname = "b"\n[speculation]\nlanes = 3\nnodes = 4\n', "utf-8")
 
-    settings = settings_of({"config": config, "target": "c", "dtype": "float32", "nodes": 7, "batch_invariant": False})
+    flags = {"target": "c", "dtype": "float32", "nodes": 7, "acceptance": "rejection", "batch_invariant": False}
+    settings = settings_of({"config": config} | flags)
 
     assert (settings.target.name, settings.draft.name) == ("c", "b")
     assert (settings.target.dtype, settings.draft.dtype) == ("float32", "float32")
     assert (settings.speculation.lanes, settings.speculation.nodes) == (3, 7)
+    assert settings.speculation.acceptance == "rejection"
     assert not settings.engine.batch_invariant
 
 

@@ -7,6 +7,7 @@ from specpipe.minds import branches
 from specpipe.minds.branches import Limits, Node
 from specpipe.words import prefix as prefixes
 from specpipe.words.drafted import Drafted
+from specpipe.words.draw import Draw
 
 ROOT = prefixes.origin(1)
 FREE = Limits(1000, 1000, frozenset())
@@ -41,6 +42,15 @@ def test_a_chain_follows_the_likeliest_child() -> None:
     assert [path(node) for node in nodes] == [(1,), (1, 1), (1, 1, 1)]
     assert [round(node.likelihood, 3) for node in nodes] == [0.6, 0.3, 0.15]
     assert [node.position for node in nodes] == [5, 6, 7]
+
+
+def test_a_chain_follows_what_was_drawn_rather_than_what_is_likely() -> None:
+    """Where nothing was drawn, or the edge of what was drawn is missing, the likeliest as ever."""
+    made = drafted(TREE)
+    made.draw(ROOT, Draw.certain(2))
+    made.draw(prefixes.extend(ROOT, (2,)), Draw.certain(7))
+
+    assert [path(node) for node in branches.chain(made, root(), FREE)] == [(2,), (2, 1)]
 
 
 def test_a_tree_has_the_likeliest_nodes_first() -> None:

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from specpipe.minds.drafting import Drafting, Shape
+from specpipe.minds.drafting import Drafting, News, Shape
 from specpipe.words import planted
 from specpipe.words import prefix as prefixes
-from specpipe.words.messages import Close, Edges, Message, Open, Resync
+from specpipe.words.messages import Close, Draws, Edges, Message, Open, Resync
 from specpipe.words.proposals import Proposals
+from specpipe.words.sampling import Sampling
 from tests.minds.house import drafts, proposals, text
 from tests.minds.messages import verdict
 from tests.minds.requests import opening
@@ -37,7 +39,7 @@ def mind(
     return Drafting(Shape(lanes, requests, slots, context, prefill_rows, model, ngram))
 
 
-def step(made: Drafting, w: Sequence[float] = W, slab: Slab | None = None) -> list[Edges] | None:
+def step(made: Drafting, w: Sequence[float] = W, slab: Slab | None = None) -> list[News] | None:
     """Run one step; return the edges, or None if there was nothing to run."""
     planned = made.plan()
     if planned is None:
@@ -47,9 +49,9 @@ def step(made: Drafting, w: Sequence[float] = W, slab: Slab | None = None) -> li
     return made.settle(planned, None if planned.prefill else proposals(planned, w), 0.005)
 
 
-def exhaust(made: Drafting, w: Sequence[float] = W, most: int = 500) -> list[Edges]:
+def exhaust(made: Drafting, w: Sequence[float] = W, most: int = 500) -> list[News]:
     """Run steps until there is nothing to run; return all edges."""
-    sent: list[Edges] = []
+    sent: list[News] = []
     for _ in range(most):
         edges = step(made, w)
         if edges is None:
@@ -71,9 +73,10 @@ def told(made: Drafting, message: Message) -> list[Message]:
     return list(made.handle(message))
 
 
-def links(sent: Sequence[Edges]) -> list[tuple[int, int]]:
+def links(sent: Sequence[News]) -> list[tuple[int, int]]:
     """Return the edges as pairs of parent and token, in the order in which they were sent."""
-    return [pair for each in sent for pair in zip(each.parents.tolist(), each.tokens.tolist(), strict=True)]
+    edges = [each for each in sent if isinstance(each, Edges)]
+    return [pair for each in edges for pair in zip(each.parents.tolist(), each.tokens.tolist(), strict=True)]
 
 
 def truth(request: Open, count: int, w: Sequence[float]) -> list[int]:
@@ -187,7 +190,7 @@ def test_nothing_is_drafted_or_prefilled_beyond_the_drafts_context(prompt: int, 
     """A prompt that fills the draft's context is not worth a step (case B07)."""
     made, slab = sure(context=20), Slab()
     told(made, opening(prompt=range(prompt)))
-    sent: list[Edges] = []
+    sent: list[News] = []
     while (edges := step(made, SURE, slab)) is not None:
         sent += edges
 
@@ -399,12 +402,26 @@ def test_ngrams_alone_need_no_model_and_no_slots() -> None:
     assert [token for _, token in links(sent)] == list(range(8))
 
 
+def test_a_guess_of_ngrams_alone_is_drawn_with_certainty() -> None:
+    """So that the ratio test has what it needs: q is 1 for what followed before."""
+    made = mind(model=False, ngram=True)
+    told(made, replace(opening(prompt=[1, 2, 3, 1, 2]), sampling=Sampling(1.0, acceptance="rejection")))
+    planned = made.plan()
+    assert planned is not None
+    draws, edges = made.settle(planned, None, 0.0)
+
+    assert isinstance(draws, Draws)
+    found = [(prefix, draw.token, draw.ids.tolist()) for prefix, draw in draws.apart()]
+    assert found == [(prefix, token, [token]) for prefix, token in links([edges])]
+    assert [token for _, token in links([edges])] == [3, 1, 2, 3, 1, 2, 3, 1]
+
+
 def test_a_chain_of_ngrams_gets_the_models_alternatives_too() -> None:
     """Its nodes are run like any others, and what the model guesses as well is sent once."""
     made = mind(lanes=8, ngram=True)
     told(made, opening(prompt=[1, 2, 3, 4, 1, 2]))
     slab = Slab()
-    sent: list[Edges] = []
+    sent: list[News] = []
     for _ in range(4):
         sent += step(made, (0.4, 0.3, 0.2), slab) or []
     root = prefixes.extend(prefixes.origin(1), [1, 2, 3, 4, 1, 2])
@@ -421,7 +438,7 @@ def test_what_ngram_and_model_agree_on_is_sent_once() -> None:
     """Whichever of them says it first."""
     made = mind(lanes=8, ngram=True)
     told(made, opening(prompt=[1, 2, 3, 4, 1, 2]))
-    sent: list[Edges] = []
+    sent: list[News] = []
     for _ in range(4):
         planned = made.plan()
         assert planned is not None
@@ -449,7 +466,7 @@ def test_a_full_trie_stops_the_growth_until_the_root_moves() -> None:
     """What found no room is drafted when there is some again."""
     made = mind(slots=10, context=10_000, model=False, ngram=True)
     told(made, opening(prompt=[*range(100), *range(100)], max_tokens=300))
-    sent: list[Edges] = []
+    sent: list[News] = []
     for at in range(0, 60, 6):
         while planned := made.plan():
             sent += made.settle(planned, None, 0.0)

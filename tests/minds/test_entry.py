@@ -1,12 +1,13 @@
 """One request as the coordinator sees it."""
 
 import pytest
+from msgspec.structs import replace
 
 from specpipe.minds.entry import Entry, written
 from specpipe.text.simulated import SimulatedTokenizer
 from specpipe.text.stream import TextStream
 from specpipe.words.messages import Ask
-from specpipe.words.sampling import SEQUENTIAL_NODES
+from specpipe.words.sampling import SEQUENTIAL_NODES, Acceptance, Sampling, Shape
 from tests.minds.messages import ask, verdict
 
 
@@ -60,6 +61,14 @@ def test_the_models_own_end_counts_unless_it_is_ignored(ignore: bool, stops: tup
 def test_a_sequential_request_has_a_block_length_in_any_case(request_: Ask, nodes: int) -> None:
     """Without one it would wait for nothing; the others are chosen by measurement."""
     assert entry(request_).opening(30, frozenset()).nodes == nodes
+
+
+@pytest.mark.parametrize(("acceptance", "shape"), [("coupled", "auto"), ("rejection", "chain")])
+def test_a_shape_that_is_left_open_is_a_chain_for_the_ratio_test(acceptance: Acceptance, shape: Shape) -> None:
+    """The published method is one of chains."""
+    asked = replace(ask(check="auto"), sampling=Sampling(acceptance=acceptance))
+
+    assert entry(asked).opening(30, frozenset()).check == shape
 
 
 def test_news_is_what_a_verdict_adds() -> None:

@@ -49,6 +49,15 @@ def test_more_tokens_at_least_than_at_most_is_a_contradiction() -> None:
     assert contradiction(replace(ask(max_tokens=0), sampling=Sampling(min_tokens=1 << 20))) is None
 
 
+def test_trees_are_not_checked_by_rejection() -> None:
+    """The shape that is left open is a chain then."""
+    rejection = Sampling(acceptance="rejection")
+
+    assert (contradiction(replace(ask(check="tree"), sampling=rejection)) or "").startswith("check: trees are not")
+    assert contradiction(replace(ask(check="auto"), sampling=rejection)) is None
+    assert contradiction(ask(check="tree")) is None
+
+
 def test_something_must_be_left_to_choose() -> None:
     """Of the allowed tokens one at least is neither a bad word nor an end that min_tokens puts off."""
     said = "allowed_ids: all of them are bad words, or ends that min_tokens puts off; allow another"

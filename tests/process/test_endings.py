@@ -1,4 +1,4 @@
-"""However a command of the real processes is ended, in five seconds nothing of it is left.
+"""However a command of the real processes is ended, soon nothing of it is left.
 
 The leak check after each test looks for processes and run folders as well.
 """

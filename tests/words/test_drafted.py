@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specpipe.words.drafted import WIDEST, Drafted
+from specpipe.words.draw import Draw
 
 EDGES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.floats(0.01, 1.0)), max_size=40)
 
@@ -33,6 +34,18 @@ def test_the_first_of_equals_stays_first() -> None:
         drafted.add(1, token, 0.0, chance)
 
     assert [edge.token for edge in drafted.after(1)] == [1, 2, 0, 3]
+
+
+def test_the_first_draw_after_a_prefix_stands() -> None:
+    """A later one, of a drafter that was replaced, changes nothing; of too many prefixes the oldest are forgotten."""
+    drafted = Drafted(capacity=2)
+    first, *others = (Draw.certain(token) for token in range(4))
+    for prefix, draw in ((1, first), (1, others[0]), (2, others[1])):
+        drafted.draw(prefix, draw)
+
+    assert [drafted.drawn(1), drafted.drawn(2), drafted.drawn(3)] == [first, others[1], None]
+    drafted.draw(3, others[2])
+    assert drafted.drawn(1) is None
 
 
 def test_what_was_foreseen_is_what_was_drafted_after_that_prefix() -> None:

@@ -1,9 +1,12 @@
 """What the verifier receives: requests from the coordinator, edges from the drafter."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar, Self
 
+import numpy as np
 from msgspec import Meta
 
+from specpipe.words.draw import Draw
 from specpipe.words.messages.fields import Count, Hashes, Id, Life, Message, Reals, Seconds, Text, Tokens
 from specpipe.words.sampling import Ending, Mode, Sampling, Shape
 
@@ -70,6 +73,47 @@ class Edges(Message, frozen=True, tag="edges"):
     tokens: Tokens
     log_q: Reals
     chances: Reals
+
+
+class Draws(Message, frozen=True, tag="draws"):
+    """Tokens drawn from the draft's distribution, for requests whose guesses are judged by the ratio test.
+
+    Draw i continues the prefix `parents[i]`. The next `counts[i]` of `ids` and `log_q` are the distribution that it was
+    drawn from (see `words.draw`).
+    """
+
+    FRAMES: ClassVar[dict[str, str]] = {
+        "parents": "<u8", "tokens": "<i4", "counts": "<i4", "ids": "<i4", "log_q": "<f4",
+    }  # fmt: skip
+    EQUAL: ClassVar[tuple[tuple[str, ...], ...]] = (("parents", "tokens", "counts"), ("ids", "log_q"))
+
+    request: Id
+    parents: Hashes
+    tokens: Tokens
+    counts: Tokens
+    ids: Tokens
+    log_q: Reals
+
+    @classmethod
+    def of(cls, request: int, draws: Sequence[tuple[int, Draw]]) -> Self:
+        """Return a message of one draw or more, each with the prefix that it continues."""
+        return cls(
+            request=request,
+            parents=np.array([prefix for prefix, _ in draws], np.uint64),
+            tokens=np.array([draw.token for _, draw in draws], np.int32),
+            counts=np.array([len(draw.ids) for _, draw in draws], np.int32),
+            ids=np.concatenate([draw.ids for _, draw in draws]),
+            log_q=np.concatenate([draw.log_q for _, draw in draws]),
+        )
+
+    def apart(self) -> Iterator[tuple[int, Draw]]:
+        """Yield each draw with the prefix that it continues; those that can be none are left out."""
+        ends = self.counts.cumsum(dtype=np.int64)
+        parts = zip(self.parents.tolist(), self.tokens.tolist(), ends - self.counts, ends, strict=True)
+        for prefix, token, start, end in parts:
+            draw = Draw(token, self.ids[start:end], self.log_q[start:end])
+            if draw.sound:
+                yield prefix, draw
 
 
 class Resync(Message, frozen=True, tag="resync"):
